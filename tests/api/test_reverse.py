@@ -144,6 +144,22 @@ def test_wrong_number_of_arguments(args):
         srcjax.grad(product)(*args)
 
 
+def test_arguments_by_name_where_a_function_takes_any():
+    def weighed(w, b, *more, c=2.0, **options):
+        return np.sum(w * b * c) * options.get("d", 1.0) + sum(map(np.sum, more))
+
+    def passed_on(*args, **options):
+        return weighed(*args, **options), None
+
+    w = np.ones(2)
+    np.testing.assert_array_equal(srcjax.grad(weighed)(w, b=3.0, d=5.0), [30.0, 30.0])
+    (_, none), dw = srcjax.value_and_grad(passed_on, has_aux=True)(w, b=3.0, d=5.0)
+    assert none is None
+    np.testing.assert_array_equal(dw, [30.0, 30.0])
+    dw, dmore = srcjax.grad(weighed, (0, 2))(w, 3.0, w, d=5.0)
+    np.testing.assert_array_equal([dw, dmore], [[30.0, 30.0], [1.0, 1.0]])
+
+
 def test_unknown_keyword():
     with pytest.raises(TypeError, match="nothing"):
         srcjax.grad(product)(1.0, 2.0, nothing=3.0)

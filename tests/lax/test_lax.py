@@ -240,3 +240,28 @@ def test_a_map_in_batches():
     assert_close(squares, (XS**2).sum(axis=1))
     assert_close(waves["s"], np.sin(XS))
     assert_close(srcjax.grad(lambda xs: np.sum(mapped(xs)[0]))(XS), 2 * XS)
+
+
+def test_operands_in_other_ways():
+    """One by name, as older programs have it, and each branch its own."""
+
+    def by_name(x):
+        return lax.cond(x > 1, lambda _: 2 * x, lambda _: 3 * x, operand=None)
+
+    def each_its_own(x):
+        return lax.cond(x > 1, x**2, lambda a: 2 * a, x, lambda a: a + 1)
+
+    def switched(x):
+        i = int(x > 1)
+        return lax.switch(i, [lambda a: a * x, lambda a: a + x], operand=x)
+
+    for f, slopes in (by_name, [2, 3]), (each_its_own, [8, 1]), (switched, [2, 1]):
+        assert [srcjax.grad(f)(x) for x in (2.0, 0.5)] == slopes
+        assert_close(f(2.0), srcjax.jit(f)(2.0))
+    assert "operands" not in srcjax.source(srcjax.grad(by_name), 2.0)
+    assert "cond" in str(srcjax.make_jaxpr(by_name)(2.0))
+
+
+def test_precisions_are_taken():
+    product = srcjax.numpy.vdot(XS[0], XS[1], precision=lax.Precision.HIGHEST)
+    assert product == np.vdot(XS[0], XS[1])

@@ -203,6 +203,24 @@ def as_given(function: Callable) -> Callable:
     return called
 
 
+def taking_arrays(function: Callable) -> Callable:
+    """The function, given each array as an `Array`; it gives those of NumPy's."""
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        named = {name: _given(value) for name, value in kwargs.items()}
+        return as_plain(function(*map(_given, args), **named))
+
+    return called
+
+
+def _given(value: Any) -> Any:
+    """An array as `Array`; a list, tuple or dict of such."""
+    if type(value) is np.ndarray:
+        return as_arrays(value)
+    return of_parts(_given, value)
+
+
 class Plain:
     """A call with arrays of NumPy's own class in the place of each `Array`.
 

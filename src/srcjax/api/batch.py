@@ -21,13 +21,13 @@ from srcjax.errors import (
     SrcjaxError,
     UnsupportedError,
 )
-from srcjax.frontend.runnable import runnable
 from srcjax.frontend.stage_texts import is_recording, recording
 from srcjax.late import late
 from srcjax.runtime.basics import of_class
 from srcjax.versions import modes
 from srcjax.versions.callables import Transform, Version
 from srcjax.versions.dressed import Dress, dress
+from srcjax.versions.effort import as_called
 from srcjax.versions.for_jax import is_for_jax, serve
 from srcjax.versions.functions import takes_more, underlying, with_source
 from srcjax.versions.generating import generating
@@ -441,7 +441,7 @@ class Batched(Transform):
             result,
             frozenset(copied),
         )
-        node = loop.write(called, runnable(request.function), reason)
+        node = loop.write(called, as_called(request.function), reason)
         module = modules.Module(node.name, [node], loop.values)
         module.entry = node.name
         module.stages.keep("read", lambda: self.source.text)

@@ -26,6 +26,7 @@ from srcjax.versions import trials
 from srcjax.versions.callables import Transform, Version, make_callable
 from srcjax.versions.config import config
 from srcjax.versions.dressed import dress
+from srcjax.versions.effort import as_called
 from srcjax.versions.functions import calling_as_it_is, underlying
 from srcjax.versions.recipes import Recipe
 
@@ -170,6 +171,8 @@ class Jit(Transform):
         if found.stays and self.device == "gpu" and self.inner is not None:
             # What another transform writes for arrays of the device is asked of it.
             found.values = dict.fromkeys(found.values, self.function)
+        if found.stays and self.device == "cpu":
+            found.values = {n: as_called(f) for n, f in found.values.items()}
         return found
 
     def version_for_sizes(self, types: list[ty.Type], values: list[Any]) -> Version:

@@ -124,7 +124,7 @@ def called(trace: Trace, function: Any, args: tuple, kwargs: dict) -> Any:
         )
         return nested(trace, name, function.function, args, kwargs, "call_jaxpr")
     if getattr(function, "__srcjax_switch__", False):
-        return switched(trace, *args, **kwargs)
+        return switched(trace, *args, *kwargs.values())  # the one that has a name
     plain = (pytypes.FunctionType, pytypes.MethodType)
     if is_structural(function):
         return function(*args, **kwargs)

@@ -112,6 +112,7 @@ from srcjax.lax.places import (
 )
 from srcjax.lax.products import (
     ConvDimensionNumbers,
+    Precision,
     batch_matmul,
     conv,
     conv_dimension_numbers,
@@ -208,6 +209,7 @@ _OF_SCIPY = {
 }
 
 __all__ = [
+    "Precision",
     "ConvDimensionNumbers",
     "GatherDimensionNumbers",
     "GatherScatterMode",

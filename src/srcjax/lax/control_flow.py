@@ -12,19 +12,30 @@ from srcjax.api.batch import vmap
 from srcjax.lax.trees import joined, length_of, stacked
 
 
-def cond(pred: Any, true_fun: Callable, false_fun: Callable, *operands: Any) -> Any:
+def cond(
+    pred: Any, true_fun: Any, false_fun: Any, *operands: Any, operand: Any = ...
+) -> Any:
     """`true_fun(*operands)` if `pred` is true, else `false_fun(*operands)`.
 
     One of them runs. In a batch of which only some examples take a branch, as many
-    examples as do.
+    examples as do. A single operand may be given by name, and each branch its own:
+    `cond(pred, x, true_fun, y, false_fun)`.
     """
+    if operand is not ...:
+        return true_fun(operand) if pred else false_fun(operand)
+    if not callable(true_fun):
+        return false_fun(true_fun) if pred else operands[1](operands[0])
     if pred:
         return true_fun(*operands)
     return false_fun(*operands)
 
 
-def switch(index: Any, branches: Sequence[Callable], *operands: Any) -> Any:
+def switch(
+    index: Any, branches: Sequence[Callable], *operands: Any, operand: Any = ...
+) -> Any:
     """`branches[index](*operands)`; an index out of bounds means the nearest branch."""
+    if operand is not ...:
+        operands = (operand,)
     index = min(max(index, 0), len(branches) - 1)
     result = None
     place = 0

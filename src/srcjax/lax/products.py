@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -14,6 +15,14 @@ from srcjax.lax.shapes import pad
 
 Axes = Sequence[int]
 Padding = str | Sequence[tuple[int, int]]
+
+
+class Precision(enum.Enum):
+    """What programs give as `precision=`: products have the precision of the arrays."""
+
+    DEFAULT = 0
+    HIGH = 1
+    HIGHEST = 2
 
 
 def dot(lhs: Any, rhs: Any, precision: Any = None) -> Any:

@@ -253,6 +253,52 @@ def matmul(
     return of_dtype(np.matmul(a, b), preferred_element_type)
 
 
+@beyond(np.vdot)
+@written_out
+def vdot(
+    a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None
+) -> Any:
+    """`np.vdot`, with the arguments of `dot`."""
+    return of_dtype(np.vdot(a, b), preferred_element_type)
+
+
+@beyond(np.inner)
+@written_out
+def inner(
+    a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None
+) -> Any:
+    """`np.inner`, with the arguments of `dot`."""
+    return of_dtype(np.inner(a, b), preferred_element_type)
+
+
+@beyond(np.convolve)
+@written_out
+def convolve(
+    a: Any,
+    v: Any,
+    mode: Any = "full",
+    *,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Any:
+    """`np.convolve`, with the arguments of `dot`."""
+    return of_dtype(np.convolve(a, v, mode), preferred_element_type)
+
+
+@beyond(np.correlate)
+@written_out
+def correlate(
+    a: Any,
+    v: Any,
+    mode: Any = "valid",
+    *,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+) -> Any:
+    """`np.correlate`, with the arguments of `dot`."""
+    return of_dtype(np.correlate(a, v, mode), preferred_element_type)
+
+
 @beyond(np.tensordot)
 @written_out
 def tensordot(
@@ -319,11 +365,14 @@ __all__ = [
     "argsort",
     "argwhere",
     "bincount",
+    "convolve",
+    "correlate",
     "digitize",
     "dot",
     "einsum",
     "fill_diagonal",
     "flatnonzero",
+    "inner",
     "matmul",
     "nonzero",
     "put",
@@ -333,5 +382,6 @@ __all__ = [
     "take",
     "tensordot",
     "unique",
+    "vdot",
     "where",
 ]

@@ -865,17 +865,27 @@ class Transform:
         """The transform for calls with `count` arguments, and `keywords` by name."""
         if self.inner is not None:
             return self.with_arguments_given(count, keywords)
-        return self.with_arguments_named(count)
+        return self.with_arguments_named(count, keywords)
 
-    def with_arguments_named(self, count: int) -> Callable:
-        """The transform of the function with a name for each of `*args`."""
-        if count not in self._as_called:
+    def with_arguments_named(self, count: int, keywords: tuple[str, ...]) -> Callable:
+        """The transform of the function with a name for each of `*args`.
+
+        What is given by name to a parameter before them, or to `**options`, is taken by
+        name.
+        """
+        key = (count, keywords)
+        if key not in self._as_called:
             arguments = self.source.node.args
             more = arguments.vararg.id
             fixed = self.parameters[: self.parameters.index(more)]
             names = fixed[:count]
             names += [f"{more}_{k}" for k in range(count - len(names))]
             named = [a.id for a in arguments.kwonlyargs]
+            takes_any = arguments.kwarg is not None
+            known = {*names, *named}
+            named += [
+                n for n in keywords if n not in known and (takes_any or n in fixed)
+            ]
             passed = ", ".join([*names, *(f"{n}={n}" for n in named)])
             options = [
                 f"{n}=default_{n}" if n in self.source.defaults else n for n in named
@@ -888,8 +898,8 @@ class Transform:
                 if n in self.source.defaults:
                     values[f"default_{n}"] = self.source.defaults[n]
             wrapper = getattr(load(text, f"{name}_", values), f"{name}_")
-            self._as_called[count] = self.rebased(wrapper)
-        return self._as_called[count]
+            self._as_called[key] = self.rebased(wrapper)
+        return self._as_called[key]
 
     def with_arguments_given(self, count: int, keywords: tuple[str, ...]) -> Callable:
         """The transforms of a function without the parameters that are not given.

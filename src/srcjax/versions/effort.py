@@ -24,15 +24,17 @@ from typing import TYPE_CHECKING, Any, TypeGuard, cast
 import numpy as np
 import optree
 
-from srcjax.analysis.arrays import inside
+from srcjax.analysis.arrays import inside, taking_arrays
 from srcjax.analysis.custom import Checkpointed, CustomBatch, CustomRule, CustomTangent
 from srcjax.analysis.standard import nested
 from srcjax.late import late
 
 if TYPE_CHECKING:
     from srcjax.frontend import locate as locating
+    from srcjax.frontend import runnable
     from srcjax.versions import described
 else:
+    runnable = late("srcjax.frontend.runnable")
     locating = late("srcjax.frontend.locate")
     described = late("srcjax.versions.described")
 
@@ -160,6 +162,15 @@ def names_around(function: FunctionType | MethodType) -> dict[str, Any]:
 def all_names(code: CodeType) -> set[str]:
     """Names of globals and attributes of a function, and of those inside it."""
     return {name for each in nested(code) for name in each.co_names}
+
+
+def as_called(function: Any) -> Any:
+    """The function, as it is called by a text where arrays are NumPy's.
+
+    It is given `Array`s where one that it calls has `x.at[i]`.
+    """
+    here = runnable.runnable(function)
+    return taking_arrays(here) if asks_for_places(here) else here
 
 
 #: So many objects around a function are looked at.

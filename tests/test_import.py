@@ -125,11 +125,13 @@ def test_names_of_jax_that_do_little():
 
 def test_scipy_is_scipy_itself():
     import scipy.special
+    from srcjax.scipy.stats.norm import logpdf
 
     import srcjax.scipy as jsp
     from srcjax.scipy.stats import norm
 
     assert jsp.special is scipy.special
+    assert logpdf(0.5) == norm.logpdf(0.5)
     text = srcjax.source(srcjax.grad(lambda x: jsp.special.logsumexp(x)), np.ones(3))
     assert "logsumexp" in text
     assert abs(srcjax.grad(lambda x: norm.logpdf(x))(0.5) + 0.5) < 1e-12

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import functools
 import importlib.util
 import linecache
 import math
@@ -15,7 +16,9 @@ import numpy as np
 import pytest
 
 import srcjax
+from srcjax import lax
 from srcjax.backends.kernels import MADE, Kernel
+from srcjax.errors import ArgumentError
 
 SAMPLE = {"test_values_and_gradients": 4}
 
@@ -875,3 +878,20 @@ def test_a_function_that_stays_python_is_written_once(
     )
     np.testing.assert_allclose(compiled(X), looked_up(X))
     assert len(built) == times
+
+
+def test_options_that_are_of_no_effect():
+    """What programs give JAX's about memory and compilation is taken."""
+
+    @functools.partial(srcjax.jit, donate_argnums=(0,), keep_unused=True)
+    def doubled(x):
+        return 2 * x
+
+    def f(x):
+        scaled = srcjax.jit(lambda y: y * x, inline=True)
+        return lax.fori_loop(0, 2, lambda i, y: doubled(scaled(y)), x, unroll=True)
+
+    assert srcjax.jit(f, backend="cpu")(3.0) == 108.0
+    assert srcjax.grad(f)(3.0) == 108.0
+    with pytest.raises(ArgumentError, match="donate_argnums"):
+        srcjax.jit(f, donate=0)

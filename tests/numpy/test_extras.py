@@ -124,3 +124,16 @@ def test_derivatives_are_checked():
     wrong.defvjp(lambda x: (x * x, x), lambda x, dy: (dy * x,))
     with pytest.raises(AssertionError, match="differ|wrong|is not"):
         check_grads(wrong, (X,), 1, modes=["rev"])
+
+
+def test_one_bound_alone():
+    x = np.array([-1.0, 0.5, 2.0])
+    for f, expected, slopes in (
+        (lambda x: snp.clip(x, 0.0), [0.0, 0.5, 2.0], [0, 1, 1]),
+        (lambda x: snp.clip(x, max=1.0), [-1.0, 0.5, 1.0], [1, 1, 0]),
+        (lambda x: snp.clip(x, 0.0, 1.0), [0.0, 0.5, 1.0], [0, 1, 0]),
+    ):
+        for found in f(x), srcjax.vmap(f)(x), srcjax.jit(f)(x):
+            assert_close(found, np.array(expected))
+        assert_close(srcjax.grad(lambda x: f(x).sum())(x), np.array(slopes, float))  # noqa: B023
+    assert "np.clip(x, 0.0, 1.0)" in srcjax.source(srcjax.vmap(f), x)

@@ -380,6 +380,12 @@ def jit(
     static_argnums: int | Sequence[int] = ...,
     static_argnames: str | Sequence[str] = ...,
     device: str | None = ...,
+    *,
+    backend: str | None = ...,
+    donate_argnums: int | Sequence[int] = ...,
+    donate_argnames: str | Sequence[str] = ...,
+    keep_unused: bool = ...,
+    inline: bool = ...,
 ) -> Callable[P, R]: ...
 @overload
 def jit(
@@ -387,6 +393,12 @@ def jit(
     static_argnums: int | Sequence[int] = ...,
     static_argnames: str | Sequence[str] = ...,
     device: str | None = ...,
+    *,
+    backend: str | None = ...,
+    donate_argnums: int | Sequence[int] = ...,
+    donate_argnames: str | Sequence[str] = ...,
+    keep_unused: bool = ...,
+    inline: bool = ...,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 @with_known_options
 def jit(
@@ -394,6 +406,12 @@ def jit(
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
     device: str | None = None,
+    *,
+    backend: str | None = None,
+    donate_argnums: int | Sequence[int] = (),
+    donate_argnames: str | Sequence[str] = (),
+    keep_unused: bool = False,
+    inline: bool = False,
 ) -> Callable:
     """The same function, compiled for the types of its arguments.
 
@@ -425,6 +443,11 @@ def jit(
         device: where it runs: None, where its arguments are; "gpu" and "cpu" copy
             arguments from elsewhere first (what the function writes to them is
             written back), and leave the results there.
+        backend: the same; that is its older name in JAX.
+        donate_argnums: accepted, and of no effect: memory of arguments is not reused.
+        donate_argnames: the same.
+        keep_unused: accepted, and of no effect.
+        inline: the same.
 
     Returns:
         A function of the same arguments. Without `f`, a decorator. `grad`, `vmap` and
@@ -438,6 +461,7 @@ def jit(
     >>> float(squares(np.arange(3.0)))
     5.0
     """
+    device = backend if device is None else device
     if device not in (None, "cpu", "gpu"):
         raise ArgumentError(
             f"jit: there is no device {device!r}", instead='None, "cpu" or "gpu"'

@@ -31,6 +31,8 @@ STANDS_FOR = "__srcjax_stands_for__"
 #: So does a function whose calls are those of NumPy's, where they give none of its own
 #: keywords: `jnp.sort(x)` is `np.sort(x)`, and `jnp.sort(x, descending=True)` is not.
 PLAIN = "__srcjax_plain__"
+#: So many arguments NumPy's function has to be given; with fewer it is no call of it.
+LEAST = "__srcjax_least__"
 
 
 def name_numpy(source: Any) -> Any:
@@ -77,6 +79,14 @@ def _is_dressed(value: Any) -> bool:
     return found is not value and any(of_numpy)
 
 
+def _is_plain(function: Any, node: gast.Call) -> bool:
+    """Whether a call of what is beyond NumPy's function is a call of that one."""
+    given = [k.arg for k in node.keywords]
+    enough = len(node.args) + len(given) >= vars(function)[LEAST]
+    own = {*(function.__kwdefaults__ or ())}
+    return enough and None not in given and not own.intersection(given)
+
+
 def _stands_for(module: Any) -> Any:
     """The module of NumPy's whose names this one has too; None of others."""
     if not isinstance(module, ModuleType):
@@ -117,9 +127,8 @@ class _Naming(gast.NodeTransformer):
         if isinstance(node.func, gast.Attribute):
             module = self.value(node.func.value)
             here = inside(getattr(module, node.func.attr, None))
-            plain, own = getattr(here, PLAIN, None), getattr(here, "__kwdefaults__", {})
-            given = [k.arg for k in node.keywords]
-            if plain is not None and None not in given and not {*given} & {*own}:
+            plain = getattr(here, PLAIN, None)
+            if plain is not None and _is_plain(here, node):
                 node.func = self.named(np, plain.__name__, node.func)
         return self.generic_visit(node)
 

@@ -49,8 +49,18 @@ def switch(
 switch.__srcjax_switch__ = True  # type: ignore[attr-defined]
 
 
-def fori_loop(lower: int, upper: int, body_fun: Callable, init_val: Any) -> Any:
-    """`for i in range(lower, upper): val = body_fun(i, val)`, from `init_val` on."""
+def fori_loop(
+    lower: int, upper: int, body_fun: Callable, init_val: Any, *, unroll: Any = None
+) -> Any:
+    """`for i in range(lower, upper): val = body_fun(i, val)`, from `init_val` on.
+
+    Args:
+        lower: the first number.
+        upper: the one behind the last.
+        body_fun: what a trip does.
+        init_val: what it begins with.
+        unroll: accepted, and of no effect.
+    """
     val = init_val
     for i in range(lower, upper):
         val = body_fun(i, val)

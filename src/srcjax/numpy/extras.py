@@ -10,17 +10,21 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from srcjax.frontend.numpy_names import PLAIN
+from srcjax.frontend.numpy_names import LEAST, PLAIN
 from srcjax.ops.record import written_out
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
-def beyond(function: Callable) -> Callable[[_F], _F]:
-    """Say that calls without the keywords of the decorated function are NumPy's."""
+def beyond(function: Callable, least: int = 0) -> Callable[[_F], _F]:
+    """Say that calls without the keywords of the decorated function are NumPy's.
+
+    `least`: how many arguments they have to have.
+    """
 
     def mark(own: _F) -> _F:
         setattr(own, PLAIN, function)
+        setattr(own, LEAST, least)
         return own
 
     return mark
@@ -253,6 +257,25 @@ def matmul(
     return of_dtype(np.matmul(a, b), preferred_element_type)
 
 
+@beyond(np.clip, least=3)
+@written_out
+def clip(
+    a: Any,
+    a_min: Any = None,
+    a_max: Any = None,
+    out: Any = None,
+    *,
+    min: Any = None,
+    max: Any = None,
+) -> Any:
+    """`np.clip`, which takes one bound alone, too: `clip(x, 0.0)`."""
+    low = min if a_min is None else a_min
+    high = max if a_max is None else a_max
+    if out is not None:
+        return np.clip(a, low, high, out)
+    return np.clip(a, low, high)
+
+
 @beyond(np.vdot)
 @written_out
 def vdot(
@@ -365,6 +388,7 @@ __all__ = [
     "argsort",
     "argwhere",
     "bincount",
+    "clip",
     "convolve",
     "correlate",
     "digitize",

@@ -381,24 +381,7 @@ def walk_told(node: Any, silent: Container[type], mark: str) -> Iterator[gast.AS
 
     Most nodes are names and constants, of which there is nothing to say.
     """
-    stack = [node]
-    pop, push = stack.pop, stack.append
-    while stack:
-        current = pop()
-        cls = type(current)
-        if cls is list:
-            stack.extend(current[::-1])
-            continue
-        fields = _CHILDREN[cls]
-        if fields is None:
-            continue
-        values = current.__dict__
-        if cls not in silent or mark in values:
-            yield current
-        for field in fields:
-            value = values.get(field)
-            if value:
-                push(value)
+    return (n for n in walk(node) if type(n) not in silent or mark in n.__dict__)
 
 
 class _BlockFields(dict[type, tuple[str, ...]]):

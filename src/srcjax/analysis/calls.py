@@ -931,8 +931,8 @@ class Calls(Constructing):
             return List(False, frozenset([id(node)]), None, elem)
         if value in (min, max) and len(args) == 1 and not kwargs:
             return self.element(args[0])
-        wholes = all(isinstance(t, (Tuple, List)) for t in args)
-        if value in (min, max) and len(args) == 2 and not kwargs and wholes:
+        of_two = value in (min, max) and len(args) == 2 and not kwargs
+        if of_two and all(isinstance(t, (Tuple, List)) for t in args):
             self.callee(node, value)
             return join(*args)
         if value is getattr and len(args) == 2 and isinstance(args[1], Const):
@@ -1145,8 +1145,7 @@ class Calls(Constructing):
             if not active:
                 return self.opaque_call(function, [*args, *kwargs.values()], node)
         followed = self.is_followed(function, active)
-        if not followed:
-            followed = self.fills_varying(function, args, kwargs, node)
+        followed = followed or self.is_of_varying(function, args, kwargs, node)
         try:
             if followed:
                 unit = self.active_unit(function, args, kwargs)

@@ -192,13 +192,12 @@ class Unfollowed(Applied):
             self.program._alive.append(function)
         return units[id(function)]
 
-    def fills_varying(
+    def is_of_varying(
         self, function: Any, args: list[Type], kwargs: dict[str, Type], node: Any
     ) -> bool:
-        """Whether a call writes to what carries a derivative at other times.
+        """Whether a call is of what carries a derivative at other times, and followed.
 
-        A method of an object that does is read in place in any case, and the object
-        with it, as its attributes.
+        It writes to it, or it is a method of such an object, which is its attributes.
         """
         if not isinstance(node, (gast.Call, gast.Attribute)) or not self.recording:
             return False

@@ -472,7 +472,8 @@ def checkpoint(
     """Decorator: save nothing of `f`; its backward sweep runs it again.
 
     Arguments are given as those of `custom_vjp` functions. Of a function that is made
-    inside of the one that is differentiated, what its statements need is saved.
+    inside of the one that is differentiated, and of one that is given such functions or
+    objects, what its statements need is saved.
 
     Args:
         f: a Python function of NumPy values. Without it, a decorator.

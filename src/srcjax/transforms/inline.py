@@ -76,8 +76,6 @@ class Inliner:
             if callee.itself:
                 owner = [called]
             elif isinstance(called, gast.Name):
-                if called.id in self.unit.parameters and not self.is_entry():
-                    return None  # it is known where the function stands in its caller
                 owner = [self.kept_owner(call, called.id)]
             else:
                 owner = [called.value]
@@ -89,24 +87,10 @@ class Inliner:
             return None
         return self.paste(call, unit.source.node, unit, target, owner, unfolds)
 
-    def is_entry(self) -> bool:
-        """Whether the unit is the function that is transformed."""
-        return id(self.unit.source.func) == self.program.entry
-
     def kept_owner(self, call: gast.Call, name: str) -> gast.expr:
-        """The object whose method `name` is: `m = obj.method`, then `m(x)`.
-
-        The method may go through other names, as an argument of what stands here does.
-        """
+        """The object whose method `name` is: `m = obj.method`, then `m(x)`."""
         body = self.unit.node.body
         for stmt in syntax.walk(body):
-            if (
-                isinstance(stmt, gast.Assign)
-                and syntax.is_name(stmt.targets[0], name)
-                and isinstance(stmt.value, gast.Name)
-                and syntax.count_bindings(self.unit.node, name) == 1
-            ):
-                return self.kept_owner(call, stmt.value.id)
             if (
                 isinstance(stmt, gast.Assign)
                 and syntax.is_name(stmt.targets[0], name)

@@ -292,7 +292,7 @@ class DerivativeWriter(Writer):
             raise self.uses_active(function)
 
     def check_given(self, call: gast.Call) -> None:
-        """What objects and functions made here hold has no derivative in one not known.
+        """Nothing that is made here and hides derivatives is given to such a function.
 
         Only arguments have, and what is in their lists, tuples and dicts.
         """
@@ -301,8 +301,8 @@ class DerivativeWriter(Writer):
             if found:
                 raise self.refuse(
                     f"`{syntax.text(argument)}`, {found} made here, is given to "
-                    f"`{syntax.text(call.func)}`, which is only known when the program "
-                    "runs",
+                    f"`{syntax.text(call.func)}`, whose derivative is only found when "
+                    "the program runs",
                     "what is needed of it, as arguments",
                 )
 

@@ -192,7 +192,7 @@ def with_source(
         more: whether it may be given more of them.
         by_name: what it is given by name.
     """
-    f = as_function(inside(f))
+    f = inside(f)
     if inspect.isfunction(f):
         return f
     from srcjax.ops import registry  # noqa: F401  (fills the table of operations)

@@ -165,6 +165,7 @@ class CallSettling(ContainerSettling):
         """Whether `self.step(x)` in a method waits until it stands in its caller.
 
         What `self` is there is known; here it is what it was in the calls seen so far.
+        So does `f(x)` of a method that the function is given.
         """
         if not isinstance(callee, BoundTo) or varies() is Varies.RUN_TIME:
             return False
@@ -172,6 +173,8 @@ class CallSettling(ContainerSettling):
         owner = call.func if callee.itself else getattr(call.func, "value", None)
         if function == self.program.entry or not parameters:
             return False
+        if owner is None:
+            return getattr(call.func, "id", "") in parameters
         own = syntax.is_name(owner, parameters[0])
         return own and self.is_method(function)
 

@@ -375,14 +375,17 @@ def test_text_of_joins():
     two = expanded("unconcatenate", "d, [a, b], 0", d, [a, b], 0)
     assert two == "[d[:len(a)], d[len(a):]]"
     three = expanded("unconcatenate", "d, [a, b, c], 0", d, [a, b, a], 0)
-    assert three == "np.split(d, [len(a), len(a) + len(b)])"
+    assert three == "[d[:len(a)], d[len(a):len(a) + len(b)], d[len(a) + len(b):]]"
     columns = expanded(
         "unconcatenate", "d, (a, b), 1", d, (array(2, 3), array(2, 4)), 1
     )
     assert columns == "[d[:, :a.shape[1]], d[:, a.shape[1]:]]"
     numbers = expanded("unconcatenate", "d, xs, 0", d, [a, b, a], 0, weaken=exactly)
-    assert numbers == "np.split(d, [2, 5])"
-    assert expanded("unstack", "d, xs, 0", d, [a, a], 0) == "list(d)"
+    assert numbers == "[d[:2], d[2:5], d[5:]]"
+    many = expanded("unconcatenate", "d, xs, 0", d, [a] * 5, 0, weaken=exactly)
+    assert many == "np.split(d, [2, 4, 6, 8])"
+    assert expanded("unstack", "d, xs, 0", d, [a] * 5, 0) == "list(d)"
+    assert expanded("unstack", "d, xs, 0", d, [a, a], 0) == "[d[0], d[1]]"
     assert expanded("unstack", "d, [a, b], 0", d, [a, a], 0) == "[d[0], d[1]]"
     assert (
         expanded("unstack", "d, [a, b], -1", d, [a, a], -1) == "[d[..., 0], d[..., 1]]"

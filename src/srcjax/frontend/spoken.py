@@ -71,7 +71,7 @@ def _operation(value: gast.expr) -> str:
         return f"{_function(value)}_value"
     if isinstance(value, gast.Subscript):
         named = isinstance(value.value, gast.Name)
-        return f"{value.value.id}_{_part(value.slice)}" if named else "item"
+        return f"{value.value.id.rstrip('_')}_{_part(value.slice)}" if named else "item"
     if isinstance(value, gast.Attribute):
         return value.attr
     if isinstance(value, gast.Compare):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from srcjax.analysis.array_likes import array_of, is_list
 from srcjax.analysis.indexing import slice_dim
 from srcjax.analysis.types import (
     UNKNOWN,
@@ -270,6 +271,14 @@ def joined(items: list[Type] | None, shapes: Any, axis: int, dtype: Any = None) 
     return Array(dtype=dtype, shape=tuple(first))
 
 
+def joined_types(arrays: Type) -> list[Type] | None:
+    """The types of what is joined, if that is known: a list is the array of it."""
+    items = types_in(list_of_rows(arrays))
+    if items is None:
+        return None
+    return [array_of(t) if is_list(t) else t for t in items]
+
+
 def list_of_rows(arrays: Type) -> Type:
     """An array in the place of a list of arrays is that of its rows."""
     if not isinstance(arrays, Array) or not arrays.shape:
@@ -303,7 +312,7 @@ def with_dtype(infer: Any) -> Any:
 @with_dtype
 def infer_concatenate(arrays: Type, axis: Type = ZERO, **_: Type) -> Type:
     arrays = list_of_rows(arrays)
-    items, along = types_in(arrays), known_value(axis)
+    items, along = joined_types(arrays), known_value(axis)
     elem: Any = getattr(arrays, "elem", None)
     if items is None or along is MISSING:
         shape = shape_of(elem) if elem else None
@@ -322,7 +331,7 @@ def infer_concatenate(arrays: Type, axis: Type = ZERO, **_: Type) -> Type:
 @with_dtype
 def infer_stack(arrays: Type, axis: Type = ZERO, **_: Type) -> Type:
     arrays = list_of_rows(arrays)
-    items, along = types_in(arrays), known_value(axis)
+    items, along = joined_types(arrays), known_value(axis)
     elem: Any = getattr(arrays, "elem", None)
     if items is None:
         shape = shape_of(elem) if elem else None
@@ -347,7 +356,7 @@ def infer_lifted(lift: Any, axis_of: Any) -> Any:
 
     @with_dtype
     def infer(arrays: Type, **_: Type) -> Type:
-        items = types_in(list_of_rows(arrays))
+        items = joined_types(arrays)
         if not items:
             return Array()
         shapes = [shape_of(t) for t in items]

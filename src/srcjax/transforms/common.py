@@ -39,6 +39,8 @@ class _Value:
     buffers: frozenset
     #: Something that is read may be changed by any write.
     fragile: bool
+    #: It is read as cheaply as a name: blocks inside read it themselves.
+    cheap: bool
 
 
 def share_common(program: Program, unit: Unit) -> bool:
@@ -48,6 +50,11 @@ def share_common(program: Program, unit: Unit) -> bool:
     if found.renamed:
         syntax.rename(unit.node.body, found.renamed)
     return bool(found.renamed)
+
+
+def _is_numbered_item(value: gast.expr) -> bool:
+    """Whether it is `x[0]`."""
+    return isinstance(value, gast.Subscript) and isinstance(value.slice, gast.Constant)
 
 
 class _AtHand:
@@ -60,10 +67,11 @@ class _AtHand:
         self.fragile: set[str] = set()
 
     def copy(self) -> _AtHand:
-        """The same values, to go on with inside of a block."""
+        """The values to go on with inside of a block."""
         new = _AtHand()
         for value in self.values.values():
-            new.add(value)
+            if not value.cheap:
+                new.add(value)
         return new
 
     def add(self, value: _Value) -> None:
@@ -150,9 +158,9 @@ class _Common:
         for t in changing.values():
             buffers |= all_buffers(t)
         fragile = any(not all_buffers(t) for t in changing.values())
-        return _Value(
-            gast.dump(value), target.id, syntax.names_read(value), buffers, fragile
-        )
+        reads = syntax.names_read(value)
+        cheap = _is_numbered_item(value)
+        return _Value(gast.dump(value), target.id, reads, buffers, fragile, cheap)
 
     def type_of(self, stmt: gast.stmt, name: str) -> Type | None:
         """The type of a local name before the statement; None for a global."""
@@ -166,7 +174,7 @@ class _Common:
         if not is_pure(value):
             return False
         if isinstance(value, gast.Subscript):
-            return not isinstance(value.slice, gast.Constant)
+            return True
         if isinstance(value, (gast.BinOp, gast.UnaryOp, gast.Compare)):
             return not any(isinstance(n, gast.Call) for n in syntax.walk(value))
         if isinstance(value, gast.Call):

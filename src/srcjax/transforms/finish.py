@@ -72,6 +72,7 @@ from srcjax.transforms.simplify.plain import (
     flat_display,
     item_of_display,
     item_of_list,
+    item_of_slice,
     join_copies,
     shape_of_zeros,
     store_number,
@@ -930,7 +931,8 @@ class Finisher(Tidying):
             counted = all(self.is_number(n) for n in syntax.names_in(index))
             if computed or not (item or (isinstance(base, Unknown) and counted)):
                 return None
-            return Leave(3, in_loops=item, held=False)
+            numbered = item and isinstance(index, gast.Constant)
+            return Leave(6 if numbered else 3, in_loops=item, held=False)
         if isinstance(value, gast.UnaryOp) and isinstance(value.op, gast.USub):
             if is_square(value.operand):
                 return Leave(2, held=False) if self.is_number(value) else None
@@ -994,7 +996,7 @@ class Finisher(Tidying):
             if inner is not None and transposed(inner) is not None:
                 return transposed(inner) or node
             found = item_of_list(shape_of_zeros(node, self.is_array), self.is_array)
-            found = item_of_display(found)
+            found = item_of_slice(item_of_display(found), self.is_array)
             return flat_call(flat_display(found))
 
         changed = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import gast
@@ -25,6 +26,7 @@ from srcjax.ops.expand.asking import indexed, items_of, size_text
 from srcjax.ops.expand.reductions import expand_in_dtype_of
 from srcjax.ops.expand.table import expands
 from srcjax.ops.known import MISSING, known_value, types_in
+from srcjax.ops.shaping_types import joined_types, list_of_rows
 
 
 @expands(runtime.unreshape)
@@ -50,7 +52,7 @@ def _unreshape(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
 
 @expands(runtime.unconcatenate)
 def _unconcatenate(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
-    items = types_in(types[1])
+    items = joined_types(types[1])
     axis = known_value(types[2]) if len(types) > 2 else 0
     if not items or axis is MISSING:
         return None
@@ -61,45 +63,98 @@ def _unconcatenate(args: list[gast.expr], types: list[Type]) -> gast.expr | None
     rank = next((r for r in map(rank_of, items) if r is not None), None)
     if rank is None:
         return None
-    return parts_along(args[0], args[1], items, axis % rank)
+    return parts_along(args[0], args[1], types[1], axis % rank)
 
 
-def parts_along(
-    d: gast.expr, arrays: gast.expr, items: list[Type], axis: int
-) -> gast.expr:
-    """`d` cut along the axis: `[d[: len(a)], d[len(a) :]]`, or `np.split` for more."""
+def parts_along(d: gast.expr, arrays: gast.expr, joined: Type, axis: int) -> gast.expr:
+    """`d` cut along the axis: `[d[: len(a)], d[len(a) :]]`, or `np.split` for many.
+
+    A number among arrays of one axis (`np.hstack([0.0, x])`) has one item; a list of
+    numbers gets a list.
+    """
+    items, given = joined_types(joined) or [], types_in(list_of_rows(joined)) or []
     parts = items_of(arrays, len(items))
     shapes = [shape_of(t) for t in items]
-    dims = [shape[axis] if shape else None for shape in shapes]
-    sizes = [size_text(x, axis, dim) for x, dim in zip(parts, dims, strict=True)]
-    if len(parts) == 1:
+    dims = [1 if s == () else s[axis] if s else None for s in shapes]
+    sizes = [
+        _size_of(x, t, axis, dim) for x, t, dim in zip(parts, given, dims, strict=True)
+    ]
+    if len(parts) == 1 and shapes[0] != ():
         return gast.List([d], syntax.LOAD)
+    if len(parts) > 4 and all(isinstance(t, Array) for t in given):
+        return _split(d, arrays, sizes, axis)
     lead = [":"] * axis
-    if len(parts) == 2:
-        first = indexed(d, [*lead, ":n"], n=sizes[0])
-        return gast.List([first, indexed(d, [*lead, "n:"], n=sizes[0])], syntax.LOAD)
-    cuts: list[gast.expr] = []
-    numbers: list[Any] = []
-    for dim, size in zip(dims[:-1], sizes[:-1], strict=True):
-        cuts.append(syntax.expression("m + n", m=cuts[-1], n=size) if cuts else size)
-        numbers.append(dim)
-    if all(isinstance(size, gast.Constant) for size in sizes[:-1]):
-        totals = np.cumsum(numbers).tolist()
-        cuts = [syntax.const(total) for total in totals]
-    elif len(parts) > 4:
-        return syntax.expression(
-            f"np.split(d, np.cumsum([{_SIZE[axis == 0]} for x in arrays[:-1]])"
-            + (")" if axis == 0 else f", axis={axis})"),
-            d=d,
-            arrays=arrays,
-            axis=syntax.const(axis),
-        )
-    where = gast.List(cuts, syntax.LOAD)
-    form = "np.split(d, where)" if axis == 0 else f"np.split(d, where, axis={axis})"
-    return syntax.expression(form, d=d, where=where)
+    pieces: list[gast.expr] = []
+    for at, shape in enumerate(shapes):
+        first, last = _cut(sizes, at), _cut(sizes, at + 1)
+        if shape == ():
+            pieces.append(indexed(d, ["a"], a=first or syntax.const(0)))
+            continue
+        count = _numbers_in(given[at]) if axis == 0 else 0
+        start = 0 if first is None else getattr(first, "value", None)
+        if count and start is not None:
+            each = [indexed(d, [str(k)]) for k in range(start, start + count)]
+            pieces.append(gast.List(each, syntax.LOAD))
+            continue
+        if count == 1:
+            pieces.append(gast.List([indexed(d, ["a"], a=first)], syntax.LOAD))
+            continue
+        index = f"{'a' if first else ''}:{'b' if last else ''}"
+        holes = {key: cut for key, cut in (("a", first), ("b", last)) if cut}
+        pieces.append(indexed(d, [*lead, index], **holes))
+    return gast.List(pieces, syntax.LOAD)
 
 
-_SIZE = {True: "len(x)", False: "x.shape[axis]"}
+def _size_of(x: gast.expr, t: Type, axis: int, dim: object) -> gast.expr:
+    """The size of what is joined along the axis; that of a list is at hand in items."""
+    items = types_in(t)
+    if not axis or not items:
+        return size_text(x, axis, dim)
+    return _size_of(items_of(x, 1)[0], items[0], axis - 1, dim)
+
+
+def _numbers_in(t: Type) -> int:
+    """How many numbers a list of a few has; 0 for all else."""
+    items = types_in(t) or []
+    return len(items) if len(items) <= 4 and all(map(is_number, items)) else 0
+
+
+def _cut(sizes: list[gast.expr], at: int) -> gast.expr | None:
+    """Where the part of this number begins: from the end, if all that is told."""
+    if at in (0, len(sizes)):
+        return None
+    before, after = (_told(part) for part in (sizes[:at], sizes[at:]))
+    if before is None and after:
+        return syntax.const(-after)
+    if before is not None:
+        return syntax.const(before)
+    told = sum(_told([size]) or 0 for size in sizes[:at])
+    terms = [syntax.const(told)] if told else []
+    terms += [size for size in sizes[:at] if _told([size]) is None]
+    return functools.reduce(lambda m, n: syntax.expression("m + n", m=m, n=n), terms)
+
+
+def _told(sizes: list[gast.expr]) -> int | None:
+    """The sum of sizes that are numbers; None where one is not."""
+    numbers = [s.value for s in sizes if isinstance(s, gast.Constant)]
+    return sum(numbers) if len(numbers) == len(sizes) else None
+
+
+def _split(
+    d: gast.expr, arrays: gast.expr, sizes: list[gast.expr], axis: int
+) -> gast.expr:
+    """`d` cut along the axis into many parts by `np.split`."""
+    tail = "" if axis == 0 else f", axis={axis}"
+    if _told(sizes[:-1]) is not None:
+        cuts = [_cut(sizes, at) for at in range(1, len(sizes))]
+        where = gast.List(cuts, syntax.LOAD)
+        return syntax.expression(f"np.split(d, where{tail})", d=d, where=where)
+    size = "len(x)" if axis == 0 else f"x.shape[{axis}]"
+    return syntax.expression(
+        f"np.split(d, np.cumsum([{size} for x in arrays[:-1]]){tail})",
+        d=d,
+        arrays=arrays,
+    )
 
 
 @expands(runtime.unstack)
@@ -108,9 +163,11 @@ def _unstack(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     axis = known_value(types[2]) if len(types) > 2 else 0
     if axis is MISSING or axis is None or isinstance(types[1], Array):
         return None
-    if isinstance(arrays, (gast.List, gast.Tuple)) and -1 <= axis <= 2:
+    shown = isinstance(arrays, (gast.List, gast.Tuple))
+    count = len(arrays.elts if shown else joined_types(types[1]) or ())
+    if (shown or 0 < count <= 4) and -1 <= axis <= 2:
         lead = ["..."] if axis == -1 else [":"] * axis
-        parts = [indexed(d, [*lead, str(i)]) for i in range(len(arrays.elts))]
+        parts = [indexed(d, [*lead, str(i)]) for i in range(count)]
         return gast.List(parts, syntax.LOAD)
     if axis == 0:
         return syntax.expression("list(d)", d=d)
@@ -118,7 +175,7 @@ def _unstack(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
 
 
 def _ranks(arrays: Type) -> set[int | None]:
-    return {rank_of(t) for t in types_in(arrays) or [Type()]}
+    return {rank_of(t) for t in joined_types(arrays) or [Type()]}
 
 
 @expands(runtime.unvstack)
@@ -128,16 +185,16 @@ def _unvstack(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
         return _unstack(args, [*types, Const(value=0)])
     if None in ranks or min(ranks) < 2:  # type: ignore[type-var, operator]
         return None
-    return parts_along(args[0], args[1], types_in(types[1]) or [], 0)
+    return parts_along(args[0], args[1], types[1], 0)
 
 
 @expands(runtime.unhstack)
 def _unhstack(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     ranks = _ranks(types[1])
-    if None in ranks or 0 in ranks:
+    if None in ranks or (0 in ranks and not ranks <= {0, 1}):
         return None
-    axis = 0 if ranks == {1} else 1
-    return parts_along(args[0], args[1], types_in(types[1]) or [], axis)
+    axis = 0 if ranks <= {0, 1} else 1
+    return parts_along(args[0], args[1], types[1], axis)
 
 
 @expands(runtime.undstack)
@@ -147,7 +204,7 @@ def _undstack(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
         return _unstack(args, [*types, Const(value=2)])
     if None in ranks or min(ranks) < 3:  # type: ignore[type-var, operator]
         return None
-    return parts_along(args[0], args[1], types_in(types[1]) or [], 2)
+    return parts_along(args[0], args[1], types[1], 2)
 
 
 @expands(runtime.uncolumn_stack)
@@ -157,7 +214,7 @@ def _uncolumn_stack(args: list[gast.expr], types: list[Type]) -> gast.expr | Non
         return _unstack(args, [*types, Const(value=1)])
     if ranks != {2}:
         return None
-    return parts_along(args[0], args[1], types_in(types[1]) or [], 1)
+    return parts_along(args[0], args[1], types[1], 1)
 
 
 def _append(d: gast.expr, x: gast.expr, ranks: Any, axis: Any, part: str) -> Any:

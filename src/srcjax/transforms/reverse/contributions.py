@@ -584,6 +584,10 @@ class Contributions(OneStep):
         """A contribution to a whole container, part by part."""
         parts = keyed_parts(t)
         as_array = isinstance(self.type_of(value), Array)  # of a list taken for one
+        if isinstance(value, gast.Call):
+            spelled = self.typer.agree(value, self.envs)
+            if _is_of_parts(spelled) and len(spelled.elts) == len(parts):
+                value = spelled
         if isinstance(value, (gast.Name, gast.Call, gast.Subscript)) and not as_array:
             taken = any(
                 p[1][: len(path)] == path or path[: len(p[1])] == p[1]
@@ -691,6 +695,14 @@ class Contributions(OneStep):
             return part_of(t, path) if path else t
         except KeyError:
             return UNKNOWN
+
+
+def _is_of_parts(value: gast.expr) -> bool:
+    """Whether it is a display of parts of an array with a name: `[d[:n], d[n:]]`."""
+    return isinstance(value, gast.List) and all(
+        (isinstance(e, gast.Subscript) and syntax.is_name(e.value)) or _is_of_parts(e)
+        for e in value.elts
+    )
 
 
 def is_tuple(t: Type) -> bool:

@@ -333,6 +333,7 @@ class Recomputing(Intact):
             return False
         value = stmt.value
         cheap = self.only_numbers(value) or self.is_part(name, value)
+        cheap |= isinstance(value, gast.Subscript) and self.is_lasting_number(value)
         if not (cheap and self.is_cheap(value)) and not self.is_shift(name, value):
             return False
         at = self.first_backward(name, block)

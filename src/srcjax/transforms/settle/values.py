@@ -30,7 +30,9 @@ from srcjax.analysis.types import (
     Tuple,
     Varies,
     is_active,
+    is_number,
     rank_of,
+    type_of,
     varies,
 )
 from srcjax.errors import UnsupportedError, error_at
@@ -393,7 +395,10 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
             return None
 
     def joined(self, stmt: gast.Assign, function: Any, parts: list) -> list[Any]:
-        """`np.r_[a, b]` as `np.concatenate((np.atleast_1d(a), b))`, a call at last."""
+        """`np.r_[a, x, b]` as `np.concatenate(([a], x, np.atleast_1d(b)))`, a call.
+
+        Of a number `a`, an array `x`, and `b` that is not known.
+        """
         before: list[Any] = []
         items: list[gast.expr] = []
         for part in parts:
@@ -406,8 +411,10 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
                 items.append(part)
                 continue
             item = self.fresh("row")
-            row = gast.copy_location(syntax.call("np.atleast_1d", part), stmt)
-            before.append(syntax.assign(item, row))
+            row: gast.expr = gast.List([part], syntax.LOAD)
+            if not is_number(t or type_of(getattr(part, "value", None))):
+                row = syntax.call("np.atleast_1d", part)
+            before.append(syntax.assign(item, gast.copy_location(row, stmt)))
             items.append(syntax.name(item))
         held = self.fresh("parts")
         before.append(syntax.assign(held, gast.Tuple(items, syntax.LOAD)))

@@ -13,6 +13,7 @@ from srcjax import syntax
 from srcjax.ops.expand import has_shape_of
 from srcjax.transforms.algebra import adds_axes
 from srcjax.transforms.call_effects import called, copied, is_pure, same_value
+from srcjax.transforms.simplify.factors import number_of as literal_of
 
 
 def transposed(node: Any) -> gast.expr | None:
@@ -68,6 +69,26 @@ def item_of_list(node: gast.expr, is_array: Callable[[gast.expr], bool]) -> gast
         return node
     array = whole.args[0]
     return gast.Subscript(array, node.slice, node.ctx) if is_array(array) else node
+
+
+def item_of_slice(node: gast.expr, is_array: Callable[[gast.expr], bool]) -> gast.expr:
+    """`x[-1:][0]` is `x[-1]`, and `x[:2][0]` is `x[0]`, of an array.
+
+    Where there is no such item, neither of both has it.
+    """
+    whole: Any = getattr(node, "value", None)
+    if not isinstance(node, gast.Subscript) or not isinstance(whole, gast.Subscript):
+        return node
+    part, first = whole.slice, literal_of(node.slice) == 0
+    if not (first and isinstance(part, gast.Slice)) or part.step is not None:
+        return node
+    lower = 0 if part.lower is None else literal_of(part.lower)
+    upper = 1 if part.upper is None else literal_of(part.upper)
+    if lower is None or upper is None or lower < -1 or not is_array(whole.value):
+        return node
+    if part.upper is not None and not 0 <= lower < upper:
+        return node
+    return gast.Subscript(whole.value, syntax.const(lower), node.ctx)
 
 
 def decided(node: gast.expr) -> gast.expr:

@@ -7,7 +7,15 @@ from typing import Any
 import gast
 
 from srcjax import runtime, syntax
-from srcjax.analysis.types import Type, rank_of, same_shape, shape_of
+from srcjax.analysis.types import (
+    Type,
+    dtype_of,
+    is_number,
+    rank_of,
+    same_shape,
+    shape_of,
+    supposed_order,
+)
 from srcjax.ops.expand.table import expands
 from srcjax.ops.known import MISSING, known_value
 
@@ -42,13 +50,48 @@ def _diagonal_matrix(d: gast.expr, shape: Any, k: gast.expr, t: Type) -> Any:
 def _undiff(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     d, n, axis = args[0], known_value(types[2]), known_value(types[3])
     shape = shape_of(types[1])
-    if shape is None or n != 1 or axis is MISSING:
+    if shape is None or n not in (1, 2) or axis is MISSING:
         return None
     if any(known_value(t) is not None for t in types[4:]):
         return None
+    if n == 2:
+        long = len(shape) == 1 and supposed_order(shape[0], 2) is True
+        return syntax.expression("np.diff(np.pad(d, 2), 2)", d=d) if long else None
     if len(shape) == 1 and (not isinstance(shape[0], int) or shape[0] > 0):
         return syntax.expression("-np.diff(np.pad(d, 1))", d=d)
     rank, axis = len(shape), axis % len(shape)
     widths = tuple((1, 1) if i == axis else (0, 0) for i in range(rank))
     last = "" if axis == rank - 1 else f", axis={axis}"
     return syntax.expression(f"-np.diff(np.pad(d, {widths}){last})", d=d)
+
+
+@expands(runtime.undelete)
+def _undelete(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    """Of one item of a vector."""
+    place = _place_in_vector(types[1], types[2], types[3:])
+    if place is None or place < -1:
+        return None
+    if place == -1:
+        return syntax.expression("np.pad(d, (0, 1))", d=args[0])
+    return syntax.expression(f"np.insert(d, {place}, 0.0)", d=args[0])
+
+
+@expands(runtime.uninsert)
+def _uninsert(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    """Of a number that was put into a vector."""
+    place = _place_in_vector(types[1], types[2], types[4:5])
+    if place is None or not is_number(types[3]) or dtype_of(types[1]) is None:
+        return None
+    place = place - 1 if place < 0 else place
+    number = known_value(types[5]) == 1
+    return syntax.expression(
+        f"d[{place}]" if number else f"np.delete(d, {place})", d=args[0]
+    )
+
+
+def _place_in_vector(x: Type, place: Type, axis: list[Type]) -> int | None:
+    """The place that an operation on one item of a vector is told."""
+    told = known_value(place)
+    along = [known_value(t) for t in axis]
+    plain = rank_of(x) == 1 and along in ([], [None], [0], [-1])
+    return told if plain and type(told) is int else None

@@ -241,9 +241,33 @@ def _unappend_right(args: list[gast.expr], types: list[Type]) -> gast.expr | Non
     return _append(args[0], args[1], ranks, known_value(types[3]), "n:")
 
 
+@expands(runtime.unmeshgrid)
+def _unmeshgrid(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    """Each vector's adjoint is summed along the axes of the others."""
+    vectors, grids = types_in(types[1]) or [], types_in(types[0]) or []
+    order = known_value(types[2]) if len(types) > 2 else "xy"
+    count = len(vectors)
+    if {rank_of(t) for t in vectors} != {1} or order not in ("xy", "ij"):
+        return None
+    if any(rank_of(t) != count or not isinstance(t, Array) for t in grids):
+        return None
+    parts = items_of(args[0], count)
+    found: list[gast.expr] = []
+    for i, part in enumerate(parts):
+        own = 1 - i if order == "xy" and i < 2 and count > 1 else i
+        others = tuple(axis for axis in range(count) if axis != own)
+        axis = others[0] if len(others) == 1 else others
+        summed = syntax.expression(f"d.sum(axis={axis})", d=part)
+        found.append(summed if others else part)
+    return gast.List(found, syntax.LOAD)
+
+
 @expands(runtime.untile)
 def _untile(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     d, x, reps = args
+    told = known_value(types[2])
+    if rank_of(types[1]) == 1 and isinstance(told, tuple) and told[1:] == (1,):
+        return syntax.expression("d.sum(axis=0)", d=d)
     if rank_of(types[1]) != 1 or not is_number(types[2]):
         return None
     return syntax.expression("d.reshape(r, len(x)).sum(axis=0)", d=d, x=x, r=reps)

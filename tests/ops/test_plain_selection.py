@@ -99,3 +99,18 @@ def test_second_differences_of_too_few_items():
         wanted = srcjax.grad(f)(np.arange(1.0, count + 1))
         assert wanted.shape == (count,)
     np.testing.assert_array_equal(srcjax.grad(f)(np.ones(1)), [1.0])
+
+
+def test_an_einsum_of_one_is_that_of_the_rest():
+    def f(a, x):
+        return np.einsum("ij,j->", a, x)
+
+    gradient = srcjax.grad(f, argnums=(0, 1))
+    a = np.arange(8.0).reshape(2, 4)
+    text = str(srcjax.source(gradient, a, X))
+    assert "dx = a.sum(axis=0)" in text and "einsum(" not in text.split("# ")[1][40:]
+    da, dx = gradient(a, X)
+    np.testing.assert_array_equal(da, [X, X])
+    np.testing.assert_array_equal(dx, a.sum(axis=0))
+    da[0, 0] = 7.0
+    assert X[0] == 0.7

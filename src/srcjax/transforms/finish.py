@@ -68,6 +68,7 @@ from srcjax.transforms.simplify.one_loop import one_loop
 from srcjax.transforms.simplify.one_sum import one_sum
 from srcjax.transforms.simplify.owned import Held, own_results, own_written
 from srcjax.transforms.simplify.plain import (
+    einsum_of_one,
     flat_call,
     flat_display,
     item_of_display,
@@ -997,6 +998,7 @@ class Finisher(Tidying):
                 return transposed(inner) or node
             found = item_of_list(shape_of_zeros(node, self.is_array), self.is_array)
             found = item_of_slice(item_of_display(found), self.is_array)
+            found = einsum_of_one(found, self.is_float)
             return flat_call(flat_display(found))
 
         changed = False

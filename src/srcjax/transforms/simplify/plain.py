@@ -91,6 +91,39 @@ def item_of_slice(node: gast.expr, is_array: Callable[[gast.expr], bool]) -> gas
     return gast.Subscript(whole.value, syntax.const(lower), node.ctx)
 
 
+def einsum_of_one(node: gast.expr, is_float: Callable[[gast.expr], bool]) -> gast.expr:
+    """`np.einsum(",ij->j", 1.0, x)` is `x.sum(axis=0)`, of floating-point numbers."""
+    if called(node) != "np.einsum" or node.keywords:
+        return node
+    formula, *operands = node.args
+    left, arrow, kept = str(getattr(formula, "value", "")).partition("->")
+    terms = left.split(",")
+    if not arrow or "." in left or len(terms) != len(operands):
+        return node
+    ones = [
+        k for k, each in enumerate(operands) if not terms[k] and literal_of(each) == 1
+    ]
+    rest = [k for k in range(len(operands)) if k not in ones]
+    if not ones or not rest or not all(is_float(operands[k]) for k in rest):
+        return node
+    if len(rest) == 1:
+        return _summed(operands[rest[0]], terms[rest[0]], kept)
+    subscripts = syntax.const(f"{','.join(terms[k] for k in rest)}->{kept}")
+    return syntax.call("np.einsum", subscripts, *(operands[k] for k in rest))
+
+
+def _summed(x: gast.expr, labels: str, kept: str) -> gast.expr:
+    """`np.einsum("ij->j", x)` as `x.sum(axis=0)`."""
+    if labels == kept:
+        return x
+    in_order = "".join(label for label in labels if label in kept) == kept
+    if len(set(labels)) < len(labels) or not in_order:
+        return syntax.call("np.einsum", syntax.const(f"{labels}->{kept}"), x)
+    axes = tuple(k for k, label in enumerate(labels) if label not in kept)
+    axis = syntax.const(axes[0] if len(axes) == 1 else axes)
+    return syntax.expression("x.sum(axis=a)" if kept else "x.sum()", x=x, a=axis)
+
+
 def decided(node: gast.expr) -> gast.expr:
     """`0.5 is not None and x > 0.5` is `x > 0.5`; other constants are not looked at."""
     if isinstance(node, gast.Compare) and len(node.ops) == 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from bisect import bisect_right
 from types import ModuleType
 from typing import Any
@@ -34,6 +35,8 @@ from srcjax.transforms.reverse.plan import Read
 from srcjax.transforms.reverse.sweep import Group
 from srcjax.transforms.reverse.views import is_told_to_be_a_view
 
+#: How many numbers an array has that is kept in place of some of them.
+FEW = 32
 #: Arithmetic that costs less than a tape.
 _SIMPLE = (gast.Add, gast.Sub, gast.Mult, gast.Div, gast.Mod, gast.FloorDiv)
 
@@ -280,14 +283,15 @@ class Recomputing(Intact):
     def move_together(self, block: int) -> bool:
         """Compute numbers late that are made of one other, if that one saves some.
 
-        As both factors of `x = 3 * x * (1 - x)`, for which `x` is kept.
+        As both factors of `x = 3 * x * (1 - x)`, for which `x` is kept, or the items
+        of a small array. A large one would be kept for two of its items.
         """
         saved = {n for n in self.plan.local[block] if self.is_made_once(n)}
         operands = {
             other
             for name in saved
             for other in self.names_in_definition(name)
-            if other in self.defs and other not in saved
+            if other in self.defs and other not in saved and self.is_small(other)
         }
         for operand in sorted(operands):
             kept = self.remember()
@@ -303,6 +307,15 @@ class Recomputing(Intact):
                 return True
             self.restore(kept)
         return False
+
+    def is_small(self, name: str) -> bool:
+        """Whether it is a number, or an array that is known to have a few."""
+        t = self.rules.type_of_name(name)
+        if not isinstance(t, Array) or is_number(t):
+            return True
+        shape = t.shape or (None,)
+        sizes = [n for n in shape if isinstance(n, int)]
+        return len(sizes) == len(shape) and math.prod(sizes) <= FEW
 
     def is_made_once(self, name: str) -> bool:
         """Whether it is a number with one definition."""

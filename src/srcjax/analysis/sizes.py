@@ -292,10 +292,12 @@ class Sizes:
         return any(isinstance(b, int) and b - offset >= n for b, offset in least)
 
     def is_ordered(self, m: Sym | int, n: Sym | int) -> bool | None:
-        """Whether `m >= n` is supposed, or `m < n` (False)."""
+        """Whether `m >= n` always or is supposed, or `m < n` (False)."""
         m, n = self.resolved(m), self.resolved(n)
         if isinstance(m, Sym) and isinstance(n, Sym) and m.name == n.name:
             return m.offset >= n.offset
+        if _is_never_less(m, n):
+            return True
         for a, b in self.resolved_order():
             if (a, b) == (m, n):
                 return True

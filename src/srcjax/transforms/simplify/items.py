@@ -10,20 +10,35 @@ Before:                              After:
     dy[0] += da                          dy[0] = da
     dy[3] -= db                          dy[3] = -db
 
-The first form is for all items of an array of numbers whose size is known. What is put
-into an array needs no copy: `dx[:-1] = x[1:].copy()` is `dx[:-1] = x[1:]`.
+    dz = np.zeros_like(z)                dz = np.zeros_like(z)
+    dz[n:] = do                          dz[n:] = do
+    dz[:n] += di                         dz[:n] = di
+
+The first form is for all items of an array of numbers whose size is known, the last for
+parts that have no place in common. What is put into an array needs no copy:
+`dx[:-1] = x[1:].copy()` is `dx[:-1] = x[1:]`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import gast
 import numpy as np
 
 from srcjax import syntax
-from srcjax.analysis.types import Array, Type, dtype_of, is_number
+from srcjax.analysis.sizes import Sym
+from srcjax.analysis.types import (
+    Array,
+    Dim,
+    Type,
+    as_dim,
+    dtype_of,
+    is_number,
+    known_order,
+)
 from srcjax.transforms.call_effects import called, copied, is_pure, written_bases
 
 #: The longest display, in characters.
@@ -82,25 +97,28 @@ def _set(
 ) -> list[gast.stmt]:
     name = zeros.targets[0].id
     t = type_of(zeros.value.args[0])
-    size = (t.shape or (None,))[0] if isinstance(t, Array) else None
-    start = next(i for i, s in enumerate(stmts) if s is zeros) + 1
-    stores: dict[int, Any] = {}
-    for stmt in stmts[start:]:
-        if name not in syntax.all_names(stmt):
-            continue
-        place = _place(stmt, name)
-        if place is not None and isinstance(size, int):
-            place = place % size if -size <= place < size else None
-        if place is None or place in stores:
-            break
-        if any(k < 0 for k in (place, *stores)) and not isinstance(size, int):
-            break  # from the end: which one it is, is not known
-        stores[place] = stmt
     if not isinstance(t, Array) or not t.shape:
         return stmts
-    for stmt in stores.values():
+    size = t.shape[0]
+    start = next(i for i, s in enumerate(stmts) if s is zeros) + 1
+    stores: dict[int, Any] = {}
+    parts: list[tuple[_Part, Any]] = []
+    bound: set[str] = set()
+    for stmt in stmts[start:]:
+        bound |= syntax.names_written(stmt)
+        if name not in syntax.all_names(stmt):
+            continue
+        part = _part(stmt, name, t, type_of)
+        if part is None or not all(part.is_apart(other) for other, _ in parts):
+            break
+        if bound & syntax.names_read([n for n in part.shown if n is not None]):
+            break  # perhaps another place each time
+        parts.append((part, stmt))
+        if part.is_item and not part.axis and isinstance(part.lower, int):
+            stores[part.lower] = stmt
+    for _, stmt in parts:
         _store(stmt)
-    whole = len(t.shape) == 1 and size == len(stores) and size
+    whole = len(t.shape) == 1 and size == len(stores) == len(parts) and size
     if not whole or t.dtype != np.dtype(float):
         return stmts
     in_order = [stores[k] for k in sorted(stores)]
@@ -125,8 +143,38 @@ def _index(stmts: list[gast.stmt], stmt: gast.stmt) -> int:
     return next(i for i, s in enumerate(stmts) if s is stmt)
 
 
-def _place(stmt: Any, name: str) -> int | None:
-    """The index of `name[3] = e` and `name[3] += e`, where `e` does not read it."""
+@dataclass(frozen=True)
+class _Part:
+    """The part of an array that a statement stores to: `d[3]`, `d[:, n:]`."""
+
+    #: The axis; all of those before it are stored to.
+    axis: int
+    #: From where and up to where, as numbers of places and as they are written.
+    lower: Dim
+    upper: Dim
+    shown: tuple[gast.expr | None, gast.expr | None]
+    is_item: bool = False
+
+    def is_apart(self, other: _Part) -> bool:
+        """Whether the two have no place in common."""
+        return self.axis == other.axis and (
+            self.ends_before(other) or other.ends_before(self)
+        )
+
+    def ends_before(self, other: _Part) -> bool:
+        end, start = self.shown[1], other.shown[0]
+        if end is not None and start is not None and syntax.equal(end, start):
+            return True
+        upper, lower = self.upper, other.lower
+        if isinstance(upper, int) and isinstance(lower, int):
+            return (upper < 0) == (lower < 0) and upper <= lower
+        return known_order(lower, upper) is True
+
+
+def _part(
+    stmt: Any, name: str, whole: Array, type_of: Callable[[gast.expr], Type]
+) -> _Part | None:
+    """The part of `name[3] = e` and `name[:n] += e`, where `e` does not read it."""
     if isinstance(stmt, gast.Assign):
         target = stmt.targets[0]
     elif isinstance(stmt, gast.AugAssign) and isinstance(stmt.op, (gast.Add, gast.Sub)):
@@ -135,14 +183,42 @@ def _place(stmt: Any, name: str) -> int | None:
         return None
     if not isinstance(target, gast.Subscript) or not syntax.is_name(target.value, name):
         return None
-    if name in syntax.all_names(stmt.value):
+    if name in syntax.all_names([stmt.value, target.slice]):
         return None
-    index: Any = target.slice
-    sign = 1
-    if isinstance(index, gast.UnaryOp) and isinstance(index.op, gast.USub):
-        index, sign = index.operand, -1
-    value = index.value if isinstance(index, gast.Constant) else None
-    return sign * value if type(value) is int else None
+    index = target.slice
+    entries = list(index.elts) if isinstance(index, gast.Tuple) else [index]
+    axis, last = len(entries) - 1, entries[-1]
+    if not all(map(_is_full, entries[:-1])) or axis >= len(whole.shape or ()):
+        return None
+    size = (whole.shape or ())[axis]
+
+    def place(node: gast.expr | None, default: Dim) -> Dim:
+        """The place that a bound is, from the start where the size is known."""
+        found = default if node is None else as_dim(type_of(node))
+        if isinstance(found, Sym):
+            return found if found.offset >= 0 else None
+        if isinstance(found, int) and isinstance(size, int):
+            return found + size if found < 0 else found
+        return found
+
+    if not isinstance(last, gast.Slice):
+        at = place(last, None)
+        inside = not isinstance(size, int) or (
+            isinstance(at, int) and at in range(size)
+        )
+        if not isinstance(at, int) or not inside:
+            return None
+        after = at + 1 if at != -1 else None
+        return _Part(axis, at, after, (None, None), is_item=True)
+    if last.step is not None:
+        return None
+    bounds = place(last.lower, 0), place(last.upper, size)
+    return _Part(axis, *bounds, (last.lower, last.upper))
+
+
+def _is_full(node: gast.expr) -> bool:
+    bounds = isinstance(node, gast.Slice) and (node.lower, node.upper, node.step)
+    return bounds == (None, None, None)
 
 
 def _store(stmt: Any) -> None:

@@ -11,6 +11,8 @@ import pytest
 
 import srcjax
 import srcjax.numpy as jnp
+from srcjax.testing import check_grads
+from tests.frontend import named_as_numpy
 
 
 def mixed(x):
@@ -85,3 +87,22 @@ def test_another_module_under_the_name_is_noticed(monkeypatch):
     other.sin = lambda x: x
     monkeypatch.setitem(globals(), "backend", other)
     assert df(1.0) == pytest.approx(6.0)
+
+
+@pytest.mark.parametrize(
+    "name", ["greatest_of_waves", "of_a_module", "smallest", "greatest"]
+)
+def test_a_module_that_stands_for_numpy_under_its_name(name, tmp_path):
+    f = getattr(named_as_numpy, name)
+    x = np.array([0.3, 0.1, 0.7])
+    check_grads(f, (x,), order=1)
+    np.testing.assert_allclose(srcjax.vmap(f)(np.stack([x, x])), [f(x)] * 2)
+    df = srcjax.grad(f)
+    path = tmp_path / "exported.py"
+    srcjax.export(df, path, x)
+    text = path.read_text()
+    assert "import numpy as np" in text and "srcjax" not in text.split('"""')[-1]
+    assert "np2" not in text
+    scope: dict = {}
+    exec(text, scope)
+    np.testing.assert_allclose(scope[df.__name__](x), df(x))

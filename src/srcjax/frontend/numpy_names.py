@@ -40,20 +40,25 @@ def name_numpy(source: Any) -> Any:
     node = source.node
     bound = syntax.names_written(node.body) | set(parameter_names(node.args))
     free = syntax.names_read(node.body) - bound
+    here = _value(source, "np", np)
     values = {name: _value(source, name) for name in free - {"np"}}
     named = {n: inside(v) for n, v in values.items() if _is_dressed(v)}
     modules = {n: v for n, v in values.items() if _leads_to_numpy(v)}
     if named:
         imported = {**source.imported, **named}
         source = replace(source, imported=imported, aliases={*named})
-    if "np" in bound or _value(source, "np", np) is not np:
+    if "np" in bound or here is not np and _stands_for(here) is not np:
         return source
     node = syntax.clone(node)
-    work = _Naming(modules)
+    if here is not np:  # `import srcjax.numpy as np`: so it is for what is written
+        modules["np"] = here
+    work = _Naming(modules, syntax.Names(free | bound).fresh("jnp"))
     node.body = [work.visit(stmt) for stmt in node.body]
-    if not work.found:
+    if here is np and not work.found:
         return source
     imported = {**source.imported, "np": np}
+    if work.kept:
+        imported[work.other] = here
     return replace(
         source, node=node, imported=imported, aliases=work.found | source.aliases
     )
@@ -100,9 +105,12 @@ _MODULES = {np: "np", np.linalg: "np.linalg", np.fft: "np.fft"}
 
 
 class _Naming(gast.NodeTransformer):
-    def __init__(self, modules: Mapping[str, ModuleType]) -> None:
+    def __init__(self, modules: Mapping[str, ModuleType], other: str) -> None:
         self.modules = modules
         self.found: set[str] = set()
+        #: The name of a module that was called `np` and is not NumPy's, where it has
+        #: something that NumPy has not, and whether there is such a place.
+        self.other, self.kept = other, False
 
     def value(self, node: gast.AST) -> Any:
         """The module that an expression such as `jax.numpy` stands for, or None."""
@@ -130,6 +138,9 @@ class _Naming(gast.NodeTransformer):
             plain = getattr(here, PLAIN, None)
             if plain is not None and _is_plain(here, node):
                 node.func = self.named(np, plain.__name__, node.func)
+                node.args = [self.visit(a) for a in node.args]
+                node.keywords = [self.visit(k) for k in node.keywords]
+                return node
         return self.generic_visit(node)
 
     def visit_Attribute(self, node: gast.Attribute) -> gast.AST:
@@ -139,11 +150,16 @@ class _Naming(gast.NodeTransformer):
             return self.generic_visit(node)
         here = inside(getattr(module, node.attr, None))
         if here is None or getattr(library, node.attr, None) is not here:
-            return node  # a name of its own
+            return self.generic_visit(node)  # a name of its own
         return self.named(library, node.attr, node)
 
     def visit_Name(self, node: gast.Name) -> gast.AST:
-        if self.modules.get(node.id) is not np:
+        module = self.modules.get(node.id)
+        if node.id == "np" and module is not None:
+            self.found.add("np")
+            self.kept = True
+            return gast.copy_location(syntax.name(self.other), node)
+        if module is not np:
             return node
         self.found.add(node.id)
         return gast.copy_location(syntax.name("np"), node)

@@ -57,6 +57,26 @@ def test_derivatives_of_brentq():
     np.testing.assert_allclose(second, exact, rtol=1e-7)
 
 
+def growth(rate, years):
+    total = 0.0
+    for year in range(3):
+        total += np.exp(rate * year) / decay(years)
+    return total
+
+
+def decay(years):
+    return 1 + years**2
+
+
+def test_derivatives_of_brentq_of_a_function_that_calls_others():
+    def rate(value, years):
+        return optimize.brentq(lambda r: growth(r, years) - value, -1.0, 5.0)
+
+    found = srcjax.grad(rate)(3.0, 0.2)
+    expected = (rate(3.001, 0.2) - rate(2.999, 0.2)) / 0.002
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
 def test_a_batch_of_brentq():
     mean = np.array([0.4, 1.1, 2.9])
     found = srcjax.vmap(eccentric_anomaly, in_axes=(0, None))(mean, 0.3)

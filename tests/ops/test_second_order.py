@@ -169,3 +169,14 @@ def test_the_tangent_of_the_gradient(name):
     expected = (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h)
     size = 1 + np.abs(expected).max(initial=0.0)
     np.testing.assert_allclose(flat(found), expected, rtol=1e-5, atol=1e-6 * size)
+
+
+@pytest.mark.parametrize("transform", [srcjax.jacfwd, srcjax.jacrev])
+def test_exponents_that_are_zero(transform):
+    """The derivative of `y * x**(y - 1)` to `y`, where that is 0."""
+    x, y = np.array([1.3, 2.0, 0.0]), np.array([0.0, 1.0, 2.0])
+    slope = srcjax.grad(lambda x, y: np.sum(x**y))
+    mixed = np.diag(transform(slope, argnums=1)(x, y))
+    np.testing.assert_allclose(mixed, [1 / 1.3, 1 + np.log(2.0), 0.0])
+    np.testing.assert_array_equal(slope(np.zeros(2), np.zeros(2)), 0)
+    assert transform(srcjax.grad(lambda x, y: x**y), argnums=1)(1.3, 0.0) == 1 / 1.3

@@ -103,7 +103,7 @@ from srcjax.analysis.types import (
     varies,
     with_active,
 )
-from srcjax.analysis.unfollowed import is_harmless, is_hashable, is_method
+from srcjax.analysis.unfollowed import is_hashable, is_method
 from srcjax.analysis.wrappers import called_method, compiled_from, function_within
 from srcjax.errors import NoRuleError, SrcjaxError
 from srcjax.frontend.inherited import for_class
@@ -1066,8 +1066,7 @@ class Calls(Constructing):
         if chain is None or chain.partition(".")[0] in env:
             return False
         value = getattr(self.eval(function, env), "value", None)
-        record = lookup(value) if is_hashable(value) else None
-        return is_harmless(value) if record is None else not record.writes
+        return self.only_computes(value, frozenset())
 
     def is_followed(self, function: Any, active: bool) -> bool:
         """Whether the call is of a unit that takes part in the transform.

@@ -47,7 +47,9 @@ from srcjax.frontend.read import read
 from srcjax.frontend.unit import Unit
 from srcjax.ops.helpers import helper_of
 from srcjax.ops.library_writes import place_of_out, written_places
+from srcjax.ops.patched import is_users
 from srcjax.ops.random_numbers import drawn, generator_class
+from srcjax.ops.record import lookup
 
 #: From so many calls in each other on, a function that calls itself is executed for
 #: arrays of any size.
@@ -191,6 +193,59 @@ class Unfollowed(Applied):
                 self.program.sets_around(unit.source)
             self.program._alive.append(function)
         return units[id(function)]
+
+    def only_computes(self, function: Any, asked: frozenset[int]) -> bool:
+        """Whether nothing in a function's text may change what is around it.
+
+        `asked` are the functions that it is called by, a recursion among them.
+        """
+        record = lookup(function) if is_hashable(function) else None
+        if record is not None:
+            return not record.writes
+        if is_harmless(function) or id(function) in asked:
+            return True
+        if not isinstance(function, pytypes.FunctionType) or not is_users(function):
+            return False
+        unit = self.typing_unit(function)
+        if unit is None or unit.source.rebound:
+            return False
+        body = list(syntax.walk(unit.node.body))
+        own = syntax.names_written(unit.node.body) | set(unit.parameters)
+        shared = set(unit.parameters)
+        for node in body:
+            if isinstance(node, gast.Assign) and not isinstance(node.value, _MAKE_NEW):
+                shared |= syntax.names_written(node)
+        return not any(
+            isinstance(node, (gast.FunctionDef, gast.Delete))
+            or (
+                isinstance(node, (gast.Subscript, gast.Attribute))
+                and not isinstance(node.ctx, gast.Load)
+            )
+            or (
+                isinstance(node, gast.AugAssign)
+                and syntax.root_of(node.target) in shared
+            )
+            or (
+                isinstance(node, gast.Call)
+                and not self.called_only_computes(unit, node, own, asked)
+            )
+            for node in body
+        )
+
+    def called_only_computes(
+        self, unit: Unit, call: gast.Call, own: set[str], asked: frozenset[int]
+    ) -> bool:
+        """The same of what a call in the unit calls, by a name from around."""
+        first, *rest = (syntax.dotted(call.func) or "").split(".")
+        if not first or first in own:
+            return False
+        try:
+            value = self.program.resolve(unit, first)
+            for attribute in rest:
+                value = getattr(value, attribute)
+        except (KeyError, AttributeError):
+            return False
+        return self.only_computes(value, asked | {id(unit.source.func)})
 
     def is_of_varying(
         self, function: Any, args: list[Type], kwargs: dict[str, Type], node: Any
@@ -386,6 +441,10 @@ def is_hashable(function: Any) -> bool:
     except TypeError:
         return False
     return True
+
+
+#: Expressions that give what is shared with nothing.
+_MAKE_NEW = (gast.Constant, gast.BinOp, gast.UnaryOp, gast.Compare)
 
 
 def is_harmless(function: Any) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 
 from srcjax.runtime.basics import size_along, unbroadcast, unreduce, weights_over
@@ -9,16 +11,21 @@ from srcjax.runtime.containers import unarray
 
 
 def power_below(a, b):
-    """`a ** (b - 1)`; of a Python number 0 infinite, as of NumPy's, not an error."""
-    if type(a) is float and a == 0:
-        return np.power(a, exponent_below(b))
-    return a ** exponent_below(b)
+    """`a ** (b - 1)`, which `b` multiplies: 1 where both are 0, for that is no nan.
+
+    It stands for all orders: `b` may be 0 where a derivative to it is asked for. Of a
+    Python number 0 it is infinite, as of NumPy's, not an error.
+    """
+    if np.result_type(b).kind in "iu":
+        power = np.power if type(a) is float and a == 0 else operator.pow
+        return power(a, exponent_below(b))
+    return np.where((a == 0) & (b == 0), 1, a) ** (b - 1)
 
 
 def exponent_below(b):
-    """The exponent of the derivative of `a ** b` to `a`; no `0 ** -1` for `b` 0.
+    """The exponent of the derivative of `a ** b` to `a`, for a whole number `b`.
 
-    A number is of the same kind as `b`.
+    There is no `0 ** -1` for `b` 0. A number is of the same kind as `b`.
     """
     if np.ndim(b) == 0:
         return b - (1 if b else 0)

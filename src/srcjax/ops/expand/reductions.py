@@ -237,10 +237,15 @@ def summed(d: gast.expr, have: Any, want: Any, x: gast.expr) -> gast.expr | None
 def _power_below(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     base, exponent = types
     value: Any = known(exponent)
-    whole = value is not MISSING and is_number(exponent) and not 0 < np.real(value) < 1
-    if not whole:
+    told = value is not MISSING and is_number(exponent)
+    if not told or 0 < np.real(value) < 1:
         if not (isinstance(base, (Array, Scalar, Const)) or is_array(base)):
             return None
+        if not told and not is_whole(exponent):
+            if dtype_of(exponent) is None or not all(map(syntax.is_atom, args)):
+                return None
+            text = "np.where((a == 0) & (b == 0), 1, a) ** (b - 1)"
+            return syntax.expression(text, a=args[0], b=args[1])
         number = isinstance(base, Const) or (isinstance(base, Scalar) and base.python)
         if number and not is_whole(exponent):
             power = syntax.call("exponent_below", args[1])

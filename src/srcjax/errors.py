@@ -169,8 +169,11 @@ def error_at(
         pass, shows the first line of the function, without carets.
     - `reason`: what is wrong. `instead`: what to write instead.
     - `inside`: the file, line and text that the statement comes from; it is shown
-        first where that is another function, which is written out at `node`.
+        first where that is another function, which is written out at `node`. That
+        which a statement knows of itself is taken where none is given.
     """
+    if inside is None:
+        inside = getattr(node, "user_line", None)
     lineno = getattr(node, "lineno", None)
     located = lineno is not None
     if lineno is None:

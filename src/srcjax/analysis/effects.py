@@ -163,6 +163,8 @@ class Effects:
         #: Calls of functions made here that may change what they find around them.
         self.acting: set[int] = set()
         self.unit: Unit = None  # type: ignore[assignment]
+        #: The statement of the unit that is executed.
+        self.current: Any = None
 
     def look_inside(self, stmt: Any) -> None:
         """Remember which calls are parts of the statement's expressions."""
@@ -277,10 +279,11 @@ class Effects:
         """An error about the user's source."""
         source = self.unit.source
         where = node if hasattr(node, "lineno") else source.node
-        stmt = getattr(self, "current", None)
-        inside = getattr(stmt, "user_line", None)
+        inside = getattr(self.current, "user_line", None)
         if inside is not None and is_elsewhere(inside, source):
-            where = stmt  # written out here: what is in it has lines of another text
+            where = (
+                self.current
+            )  # written out here: what is in it has lines of another text
         return error_at(cls, source, where, reason, instead, inside)
 
     def check_key(self, node: gast.AST, key: Type) -> None:
@@ -503,7 +506,7 @@ class Effects:
         )
         if isinstance(over, Object) and is_active(over) and not follows:
             raise self.refuse(
-                getattr(self, "current", self.unit.source.node),
+                self.current or self.unit.source.node,
                 f"the items of a {getattr(over.cls, '__name__', 'object')} are what "
                 "its class says",
                 "a list or a tuple, or a method that gives one",

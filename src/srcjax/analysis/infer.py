@@ -111,6 +111,7 @@ class Interpreter(Expressions):
     def body_of(self, unit: Unit, env: Env) -> Type:
         self.facts.reached.add(id(unit))
         outer, self.unit = self.unit, unit
+        around = self.current
         hidden, self.hidden = self.hidden, NONE
         left, self.left = self.left, Left()
         handed, self.handed = self.handed, NONE
@@ -123,6 +124,7 @@ class Interpreter(Expressions):
                 raise Unreachable
             last = unit.node.body[-1]
             assert isinstance(last, gast.Return)
+            self.current = last
             result = self.returned(last, end)
             self.note(last, end, end)
             key = id(unit.source.func)
@@ -132,7 +134,7 @@ class Interpreter(Expressions):
             self.latest = left_in(end[n] for n in unit.parameters if n in end)
             return result
         finally:
-            self.unit = outer
+            self.unit, self.current = outer, around
             self.hidden, self.handed, self.left = hidden, handed, left
 
     def returned(self, last: gast.Return, end: Env) -> Type:
@@ -188,6 +190,7 @@ class Interpreter(Expressions):
 
     def statement(self, stmt: gast.stmt, env: Env) -> Env | None:
         """Execute one statement."""
+        self.current = stmt
         if isinstance(stmt, gast.If):
             return self.branch(stmt, env)
         if isinstance(stmt, (gast.For, gast.While)):
@@ -235,7 +238,6 @@ class Interpreter(Expressions):
         key = (id(stmt), self.recording, *map(env.get, reads))
         known = self.bound.get(key)
         if known is not None:
-            self.current = stmt
             before = dict(env) if REMEMBERED else {}
             env.update(known[1])
             for watch in REMEMBERED:

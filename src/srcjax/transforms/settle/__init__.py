@@ -499,16 +499,16 @@ class Settling(LoopSettling, ValueSettling, YieldSettling):
         only found here. Memory that is made in the body is not seen outside of it.
         """
         inside = {id(node) for node in syntax.walk(stmt.body)}
-        for inner in syntax.walk(stmt.body):
-            if inner is stmt.body[-1] or inner is getattr(stmt.body[-1], "value", None):
-                continue
-            written = self.facts.written_by([inner])
+        last = stmt.body[-1]
+        apart = {id(last), id(getattr(last, "value", None))}
+        for each in syntax.all_statements(stmt.body):
+            nodes = syntax.walk(syntax.head(each))
+            written = self.facts.written_by(n for n in nodes if id(n) not in apart)
             if any(site_of(b) not in inside for b in written):
-                where = inner if hasattr(inner, "lineno") else stmt
                 raise error_at(
                     UnsupportedError,
                     self.unit.source,
-                    where,
+                    each,
                     "this changes a value that is seen after an exception has left the "
                     "`try` half done",
                     "a copy that is changed, and kept where nothing was raised",

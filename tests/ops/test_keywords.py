@@ -204,6 +204,19 @@ def test_the_running_maximum_of_equal_values():
     np.testing.assert_array_equal(forward(x), jacobian)
 
 
+def test_the_running_maximum_of_numbers():
+    """`np.fmax` leaves nan out, from where there is a number."""
+    x = np.array([np.nan, -np.inf, np.nan, 3.0, 3.0, 2.0, np.nan])
+    for function, places in (
+        (np.fmax, [0, 1, 1, 3, 4, 4, 4]),
+        (np.fmin, [0, 1, 1, 1, 1, 1, 1]),
+    ):
+        values, pullback = srcjax.vjp(lambda x, f=function: f.accumulate(x), x)
+        np.testing.assert_array_equal(values, function.accumulate(x))
+        (found,) = pullback(np.ones(7))
+        np.testing.assert_array_equal(found, np.bincount(places, minlength=7))
+
+
 def total_in_double_precision(x):
     return np.sum(np.sin(x) ** 2, dtype=np.float64) + np.mean(x, dtype=np.float64)
 

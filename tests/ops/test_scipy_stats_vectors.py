@@ -135,3 +135,9 @@ def test_densities_of_one_point_are_numbers():
 
     for f in (one, row, shares):
         check_grads(f, (1.3,), 1, MODES)
+
+
+def test_ranks_carry_no_derivative():
+    x = np.array([0.3, -1.0, 2.0, 0.5])
+    found = srcjax.grad(lambda x: np.sum(stats.rankdata(x) * x))(x)
+    np.testing.assert_array_equal(found, [2, 1, 4, 3])

@@ -72,12 +72,21 @@ def fmin_reduce(array, axis=0, *, keepdims=False):
 # -- accumulate ---------------------------------------------------------------------
 
 
+def last_so_far(order, axis):
+    """Along an axis, the one of the places so far that comes last in an order."""
+    highest = np.maximum.accumulate(np.argsort(order, axis=axis), axis)
+    return np.take_along_axis(order, highest, axis)
+
+
 def places_of_records(array, axis):
     """Along an axis, the place of the largest so far: of equal ones the last."""
-    order = np.argsort(array, axis=axis, kind="stable")
-    rank = np.argsort(order, axis=axis)
-    highest = np.maximum.accumulate(rank, axis)
-    return np.take_along_axis(order, highest, axis)
+    return last_so_far(np.argsort(array, axis=axis, kind="stable"), axis)
+
+
+def places_of_numbers(array, axis):
+    """The same of the largest that is a number: nan comes before all."""
+    falling = np.argsort(np.flip(-array, axis), axis=axis, kind="stable")
+    return last_so_far(np.shape(array)[axis] - 1 - np.flip(falling, axis), axis)
 
 
 @composite(np.maximum.accumulate)
@@ -90,6 +99,18 @@ def maximum_accumulate(array, axis=0):
 def minimum_accumulate(array, axis=0):
     """The smallest so far: of equal ones the last."""
     return np.take_along_axis(array, places_of_records(-array, axis), axis)
+
+
+@composite(np.fmax.accumulate)
+def fmax_accumulate(array, axis=0):
+    """The largest number so far: of equal ones the last."""
+    return np.take_along_axis(array, places_of_numbers(array, axis), axis)
+
+
+@composite(np.fmin.accumulate)
+def fmin_accumulate(array, axis=0):
+    """The smallest number so far: of equal ones the last."""
+    return np.take_along_axis(array, places_of_numbers(-array, axis), axis)
 
 
 @composite(np.subtract.accumulate)

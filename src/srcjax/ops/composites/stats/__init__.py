@@ -15,6 +15,7 @@ from srcjax.ops.composites.stats import (
     lines,
     multivariate,
     normal,
+    ranks,
 )
 
 __all__ = [
@@ -25,4 +26,5 @@ __all__ = [
     "lines",
     "multivariate",
     "normal",
+    "ranks",
 ]

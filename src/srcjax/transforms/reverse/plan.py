@@ -81,6 +81,10 @@ class Planning:
     known_names: dict[int, tuple[Any, frozenset[str], frozenset[str]]]
     #: Loops with names whose value goes from one iteration to the next.
     carried: set[tuple[int, str]]
+    #: The variables that keep conditions and what loops go over, by their statements.
+    held: dict[int, str]
+    #: The variables that count the trips of loops.
+    trips: dict[int, str]
 
     def reads_of(self, stmt: Any) -> frozenset[str]:
         """The names that a statement of the forward sweep reads."""

@@ -75,10 +75,10 @@ class Planner(Stored, Sharing):
         self.plan = Plan()
         self.tapes: dict[Any, str] = {}
         self.tape_inits: dict[int, list[str]] = {}
-        self.held: dict[int, str] = {}
+        self.held = {}
         #: Arrays whose update is a new array, with the names that keep the old ones.
         self.renewed: list[tuple[str, str]] = []
-        self.trips: dict[int, str] = {}
+        self.trips = {}
         self.declared: dict[int, list[str]] = {}
         # The adjoints of parameters that are made in the forward sweep are results.
         started = [rules.shadows.names[n] for n in rules.shadows.given]

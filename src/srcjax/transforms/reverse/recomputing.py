@@ -30,6 +30,8 @@ from srcjax.analysis.types import (
 from srcjax.errors import UnsupportedError
 from srcjax.ops.record import Op
 from srcjax.transforms.call_effects import called, is_pure
+from srcjax.transforms.iterables import is_collection
+from srcjax.transforms.reads_writes import is_range
 from srcjax.transforms.reverse.intact import Intact
 from srcjax.transforms.reverse.plan import Read
 from srcjax.transforms.reverse.sweep import Group
@@ -140,28 +142,50 @@ class Recomputing(Intact):
     def is_same_always(self, name: str) -> bool:
         """Whether all iterations give the name one value, which then still stands.
 
-        As `q` of `q = np.exp(-r * dt)` where the loops around bind neither operand.
+        As `q` of `q = np.exp(-r * dt)` where the loops around bind neither operand,
+        and the items of an inner `for x, y in zip(xs, ys)`.
         """
         defs = self.defs.get(name, [])
         where, stmt = defs[0] if len(defs) == 1 else (None, None)
-        if where is None or not isinstance(stmt, gast.Assign):
+        if where is None:
             return False
-        if not syntax.is_name(stmt.targets[0], name) or not is_pure(stmt.value):
+        held = [name]
+        value: gast.expr
+        over = self.held_collection(name)
+        if over is not None:
+            value, held = over, []  # a list of what the operands have
+        elif isinstance(stmt, gast.Assign) and syntax.is_name(stmt.targets[0], name):
+            value = stmt.value
+            if isinstance(value, gast.Call):
+                callees = self.rules.facts.callees.get(id(value), [])
+                if not callees or not all(isinstance(c, Op) for c in callees):
+                    return False
+        else:
+            return False
+        if not is_pure(value) or self.reads_around(value):
             return False
         if id(stmt) in self.plan.overwritten or self.swaps_of(name):
             return False
-        if self.reads_around(stmt.value):
-            return False
-        if isinstance(stmt.value, gast.Call):
-            callees = self.rules.facts.callees.get(id(stmt.value), [])
-            if not callees or not all(isinstance(c, Op) for c in callees):
-                return False
-        operands = syntax.names_read(stmt.value) & set(self.defs)
-        return all(map(self.never_changes, (name, *operands))) and all(
+        operands = syntax.names_read(value) & set(self.defs)
+        return all(map(self.never_changes, (*held, *operands))) and all(
             self.is_same_always(other)
             for other in operands
             if any(set(w.loops) & set(where.loops) for w, _ in self.defs[other])
         )
+
+    def held_collection(self, name: str) -> gast.expr | None:
+        """What a loop goes over to its end whose items the name is for."""
+        for key, held in self.held.items():
+            node = self.loops.get(key)
+            if held == name and node is not None and key not in self.trips:
+                over: gast.expr = node.stmt.iter
+                return over if is_range(over) or self.is_collection(over) else None
+        return None
+
+    def is_collection(self, node: gast.expr) -> bool:
+        """Whether a loop runs over what can be put in a list before it."""
+        names = {n: self.rules.type_of_name(n) for n in self.defs}
+        return is_collection(node, self.rules.typer, names)
 
     def never_changes(self, name: str) -> bool:
         """Whether nothing writes to what the name holds."""

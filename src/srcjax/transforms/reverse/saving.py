@@ -40,7 +40,6 @@ from srcjax.analysis.types import (
 )
 from srcjax.frontend.attempts import caught_flag, lowered_try
 from srcjax.transforms.call_effects import called
-from srcjax.transforms.iterables import is_collection
 from srcjax.transforms.reads_writes import backward_range, is_range
 from srcjax.transforms.reasons import RECOMPUTED, RESTORED, because
 from srcjax.transforms.reverse.container_rules import rest_of, start_of
@@ -741,11 +740,6 @@ class Saver(Planner):
         backward = gast.For(target, over, body_backward, [], None)
         backward.full_at_head = node.full_at_head
         return forward, [*node.before, _like(backward, stmt)]
-
-    def is_collection(self, node: gast.expr) -> bool:
-        """Whether a loop runs over what can be put in a list before it."""
-        names = {n: self.rules.type_of_name(n) for n in self.defs}
-        return is_collection(node, self.rules.typer, names)
 
     def write_with(self, node: Block) -> tuple[list[gast.stmt], list[gast.stmt]]:
         forward, backward = self.write_block(node.body)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import srcjax
 from srcjax import syntax
 from srcjax.analysis.types import Array
 from srcjax.runtime import shaping
@@ -390,3 +391,20 @@ def test_text_of_joins():
     assert (
         expanded("unstack", "d, [a, b], -1", d, [a, a], -1) == "[d[..., 0], d[..., 1]]"
     )
+
+
+@pytest.mark.parametrize(
+    "given", [(1.0, 2.0), [1.0, 2.0], [(1.0, 2.0), (3.0, 4.0)]], ids=str
+)
+def test_adjoints_of_arrays_of_tuples_are_tuples(given):
+    """Also in a text that is for arguments of any types."""
+
+    def f(values):
+        return np.sum(np.asarray(values) ** 2)
+
+    namespace: dict = {}
+    exec(str(srcjax.source(srcjax.grad(f), general=True)), namespace)
+    found = namespace["grad_f"](given)
+    assert type(found) is type(given)
+    assert {type(part) for part in found} <= {tuple, np.float64}
+    np.testing.assert_allclose(found, 2 * np.asarray(given))

@@ -70,6 +70,11 @@ def in_steps(x):
     return np.sum(z[::2] ** 2) + np.sum(z[1::2] ** 3)
 
 
+def all_by_a_truth(x):
+    z = np.sin(x)
+    return np.sum(z[True] ** 2) * z[0] * z[2]
+
+
 def negative_bounds(x, k=-3):
     z = np.sin(x)
     return np.sum(z[: 2 * k] ** 2) + np.sum(z[k:] ** 3)
@@ -86,6 +91,7 @@ EVERY = [
     rows_and_columns,
     bounds_that_move,
     in_steps,
+    all_by_a_truth,
     negative_bounds,
 ]
 

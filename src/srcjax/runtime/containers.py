@@ -68,9 +68,10 @@ def packed(like, parts):
 
 
 def unarray(d, values):
-    """The adjoint of `np.array(values)` as lists where `values` has lists."""
+    """The adjoint of `np.array(values)` as lists and tuples where `values` has them."""
     if isinstance(values, (list, tuple)):
-        return [unarray(d[k], value) for k, value in enumerate(values)]
+        parts = [unarray(d[k], value) for k, value in enumerate(values)]
+        return tuple(parts) if type(values) is tuple else parts
     real = np.iscomplexobj(d) and not np.iscomplexobj(values)
     return np.real(d) if real else d
 

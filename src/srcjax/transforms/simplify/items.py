@@ -32,6 +32,7 @@ from srcjax import syntax
 from srcjax.analysis.sizes import Sym
 from srcjax.analysis.types import (
     Array,
+    Const,
     Dim,
     Type,
     as_dim,
@@ -194,7 +195,10 @@ def _part(
 
     def place(node: gast.expr | None, default: Dim) -> Dim:
         """The place that a bound is, from the start where the size is known."""
-        found = default if node is None else as_dim(type_of(node))
+        t = None if node is None else type_of(node)
+        if isinstance(t, Const) and type(t.value) is bool:
+            return None  # `d[True]` is all of it
+        found = default if node is None else as_dim(t)
         if isinstance(found, Sym):
             return found if found.offset >= 0 else None
         if isinstance(found, int) and isinstance(size, int):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -24,6 +24,7 @@ from srcjax.analysis.types import (
     Unknown,
     ageless_buffers,
     all_buffers,
+    is_number,
     parts,
     site_of,
 )
@@ -299,7 +300,7 @@ class Sharing(Keeping):
                 continue
             if not self.may_change(held, link, at, write):
                 continue
-            if self.seen_after(write, at, other, target, where):
+            if self.seen_after(write, at, other, target, where, shared):
                 self.rules.stmt = write
                 instead = f"a copy where `{target}` gets it: `{other}.copy()`"
                 if len(self.defs.get(target, ())) > 1:  # `y = a if c else b`
@@ -317,6 +318,7 @@ class Sharing(Keeping):
         other: str,
         target: str,
         link: Position,
+        shared: frozenset,
     ) -> bool:
         """Whether the memory is seen later through a name that was not written."""
         taken = self.taken_out(write)
@@ -330,12 +332,12 @@ class Sharing(Keeping):
         for near, far in (groups, groups[::-1]):
             if root in near and root not in far:
                 return any(
-                    self.read_after(n, at, link if n == target else None, taken)
+                    self.read_after(n, at, link if n == target else None, taken, shared)
                     for n in sorted(far)
                 )
         # Written through a third name: it is the one adjoint if the others are done.
         return any(
-            self.read_after(n, at, link if n == target else None, taken)
+            self.read_after(n, at, link if n == target else None, taken, shared)
             for n in sorted(groups[0] | groups[1])
         )
 
@@ -401,8 +403,11 @@ class Sharing(Keeping):
         at: Position,
         link: Position | None = None,
         taken: Sequence[gast.stmt] = (),
+        shared: frozenset | None = None,
     ) -> bool:
         """Whether the program reads the name after the place, before a new binding.
+
+        Of a container, what else there is than the `shared` memory may be read.
 
         `link` is where the name is bound: when that comes later in the same iteration,
         only reads before it see what was written. Statements that have `taken` the
@@ -413,9 +418,11 @@ class Sharing(Keeping):
         for stmt, where in self.linking:
             if any(stmt is each for each in taken):
                 continue
+            if shared is not None and self.reads_other_parts(stmt, name, shared):
+                continue
             if name in syntax.names_read(stmt):
-                shared = set(where.loops) & set(at.loops)
-                if any(self.stays(name, key) for key in shared):
+                both = set(where.loops) & set(at.loops)
+                if any(self.stays(name, key) for key in both):
                     return True
                 again = link is not None and at.order < link.order < where.order
                 if again and syntax.count_bindings(self.unit.node, name) == 1:
@@ -431,10 +438,41 @@ class Sharing(Keeping):
             later and apart and syntax.count_bindings(self.unit.node, name) == 1
         )
 
+    def reads_other_parts(self, stmt: Any, name: str, shared: frozenset) -> bool:
+        """Whether it reads arrays and numbers of a container that are not shared.
+
+        As `np.zeros_like(saved[0][2])` does, of which only `saved[1]` is written to.
+        """
+        if not isinstance(stmt, gast.Assign) or not syntax.is_name(stmt.targets[0]):
+            return False
+        parts = list(_parts_read(stmt.value, name))
+        t = self.rules.type_of_name(name)
+        for part in parts:
+            found = self.rules.typer.type_of(part, {name: t})
+            if is_number(found):
+                continue
+            if not isinstance(found, Array) or not found.buffers:
+                return False
+            if ageless_buffers(found.buffers) & ageless_buffers(shared):
+                return False
+        return bool(parts)
+
     def stays(self, name: str, loop: int) -> bool:
         """Whether an iteration may find in the name what the one before it left."""
         inside = any(loop in where.loops for where, _ in self.defs.get(name, ()))
         return not inside or (loop, name) in self.carried
+
+
+def _parts_read(node: Any, name: str) -> Iterator[gast.expr]:
+    """What is read through a name: `saved[0][2]`, of places that are written there."""
+    at = node
+    while isinstance(at, gast.Subscript) and isinstance(at.slice, gast.Constant):
+        at = at.value
+    if syntax.is_name(at, name):
+        yield node
+        return
+    for child in gast.iter_child_nodes(node):
+        yield from _parts_read(child, name)
 
 
 def may_be_same(t: Type, owner: Type) -> bool:

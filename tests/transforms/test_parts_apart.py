@@ -124,3 +124,12 @@ def test_stored(f):
 def test_added(f):
     text = str(srcjax.source(srcjax.grad(f), X))
     assert "] +=" in text, text
+
+
+def test_the_whole_by_an_index_without_places():
+    def f(x):
+        z = np.sin(x[0]) * np.ones(3)
+        z[()] = z * x[1]
+        return np.sum(z**2)
+
+    check_grads(f, (X,), order=2)

@@ -16,7 +16,7 @@ import builtins
 import contextlib
 import functools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
@@ -219,6 +219,8 @@ def parts_of(value: Any) -> Iterable[Any]:
         file = getattr(value, "__file__", None)
         return () if file is None or described.is_library_file(file) else [vars(value)]
     inside = getattr(value, "__dict__", {})
+    if not isinstance(inside, Mapping):
+        inside = {}  # of what answers to any name, as wrappers of libraries do
     return [dict(inside), *(each for each in type(value).__mro__ if is_of_user(each))]
 
 

@@ -188,9 +188,12 @@ def _part(
         return None
     index = target.slice
     entries = list(index.elts) if isinstance(index, gast.Tuple) else [index]
-    axis, last = len(entries) - 1, entries[-1]
-    if not all(map(_is_full, entries[:-1])) or axis >= len(whole.shape or ()):
+    axis = len(entries) - 1
+    if not all(map(_is_full, entries[:-1])) or axis not in range(
+        len(whole.shape or ())
+    ):
         return None
+    last = entries[-1]
     size = (whole.shape or ())[axis]
 
     def place(node: gast.expr | None, default: Dim) -> Dim:

@@ -52,7 +52,7 @@ def _unreshape(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
 
 @expands(runtime.unconcatenate)
 def _unconcatenate(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
-    items = joined_types(types[1])
+    items = None if isinstance(types[1], Array) else joined_types(types[1])
     axis = known_value(types[2]) if len(types) > 2 else 0
     if not items or axis is MISSING:
         return None
@@ -175,6 +175,8 @@ def _unstack(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
 
 
 def _ranks(arrays: Type) -> set[int | None]:
+    if isinstance(arrays, Array):
+        return {None}  # its adjoint is an array, and no list
     return {rank_of(t) for t in joined_types(arrays) or [Type()]}
 
 

@@ -1,7 +1,10 @@
 """What people write in other words than most."""
 
+import math
+
 import numpy as np
 import pytest
+from numpy import logical_and, multiply
 
 import srcjax
 from srcjax import tree
@@ -50,11 +53,40 @@ def list_of_a_range_that_is_filled(x):
     return coefficients[1] * coefficients[2] * coefficients[3] * letters[0]
 
 
+def logarithm_to_a_base(x):
+    return math.log(x, 2) + math.log(3.0, x)
+
+
+def ufuncs_by_their_own_names(x):
+    a = np.array([0.5, 1.0, 2.0]) * x
+    chosen = np.where(logical_and.reduce((a > 1.0, np.less(a, 2.0))), a * a, a)
+    return multiply.outer(chosen, a).sum() * np.logical_or.reduce([a < 0, a > 1])[1]
+
+
+class Named:
+    pass
+
+
+class Length(float, Named):
+    """A number of a class that extends two: `np.dtype` of the class is object."""
+
+
+RADIUS = Length(2.5)
+
+
+def number_of_a_class_of_its_own(x):
+    total = math.sin(x)
+    if total > 0:
+        total += RADIUS
+    return total * RADIUS + x / RADIUS
+
+
 @pytest.mark.parametrize(
     "f",
     [
         *(method_by_name, list_times, shape_of_a_leaf),
-        *(class_of_itself, list_of_a_range_that_is_filled),
+        *(class_of_itself, list_of_a_range_that_is_filled, logarithm_to_a_base),
+        *(ufuncs_by_their_own_names, number_of_a_class_of_its_own),
     ],
 )
 def test_derivatives(f):

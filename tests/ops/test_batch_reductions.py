@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import gast
@@ -463,3 +464,15 @@ def test_text(text: str, mapped: str, expected: str) -> None:
     args = [value_of(n, a, 5, rng) for n, a in zip(names, in_axes, strict=True)]
     source = str(srcjax.source(srcjax.vmap(f, in_axes=in_axes), *args))
     assert source.split("return ")[-1].strip().replace('"', "'") == expected
+
+
+def remainder(x, y):
+    return math.remainder(x, y)
+
+
+def test_remainders_are_those_of_the_examples():
+    """Ties and large quotients too, to the last digit."""
+    x = np.array([-4.5, 1.0, 0.5, 3e15, 7.0, -2.5])
+    y = np.array([1.0, 2.0, -1.0, 0.7, np.inf, 0.1])
+    examples = [math.remainder(a, b) for a, b in zip(x, y, strict=True)]
+    np.testing.assert_array_equal(srcjax.vmap(remainder)(x, y), examples)

@@ -368,8 +368,17 @@ def dtype_of(t: Type) -> np.dtype | None:
     if isinstance(t, (Scalar, Array)):
         return t.dtype
     if isinstance(t, Const) and isinstance(t.value, (bool, int, float, complex)):
-        return np.dtype(type(t.value))
+        return number_dtype(t.value)
     return None
+
+
+def number_dtype(value: bool | int | float | complex) -> np.dtype:
+    """The dtype of a Python number.
+
+    One of a class derived from `float`, or of an `IntEnum`, is what its class extends.
+    """
+    classes = (bool, int, float, complex)
+    return np.dtype(next(c for c in classes if isinstance(value, c)))
 
 
 def tells_dtypes(t: Type) -> bool:
@@ -608,7 +617,7 @@ def with_active(t: Type, active: bool) -> Type:
     if isinstance(t, Const):
         kinds = (int, float, complex) if is_mapping() else (float, complex)
         if active and isinstance(t.value, kinds):
-            return Scalar(True, NONE, np.dtype(type(t.value)), True)
+            return Scalar(True, NONE, number_dtype(t.value), True)
         return t
     active = active and is_differentiable(t)
     if active and isinstance(t, Scalar) and t.size is not None:
@@ -756,7 +765,7 @@ def type_of(value: Any, buffer: Any = None) -> Type:
     if isinstance(value, np.generic):
         return Scalar(dtype=value.dtype)
     if is_plain_number(value):  # of a subclass
-        return Scalar(dtype=np.dtype(type(value).__mro__[-2]), python=True)
+        return Scalar(dtype=number_dtype(value), python=True)
     if isinstance(value, np.ndarray) or is_array_of_others(value):
         if value.dtype.kind not in "biufc":
             return Other(cls=type(value))

@@ -126,6 +126,10 @@ class SpecialCalls(UfuncCalls, SequenceCalls, Generators):
             pair = gast.copy_location(gast.Call(node.func, [first, second], []), node)
             whole = gast.Call(syntax.clone(node.func), [pair, *rest], [])
             return self.operation(gast.copy_location(whole, node))
+        if value is math.log and plain and len(node.args) == 2:
+            logs = [gast.Call(syntax.clone(node.func), [a], []) for a in node.args]
+            ratio = syntax.expression("a / b", a=logs[0], b=logs[1])
+            return self.operation(gast.copy_location(ratio, node))
         if value is math.prod and plain and len(node.args) == 1:
             return self.fold(node.args[0], syntax.const(1), _times)
         return None

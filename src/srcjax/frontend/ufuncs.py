@@ -119,10 +119,10 @@ class UfuncCalls(LoweringBase):
     def ufunc_method(self, node: gast.Call, value: Any) -> gast.expr | None:
         """`np.add.reduce(a)` is `np.sum(a, axis=0)`, and so on."""
         chain = syntax.dotted(node.func) or ""
-        module, ufunc, method = (["", "", "", *chain.split(".")])[-3:]
-        if not isinstance(getattr(value, "__self__", None), np.ufunc) or not module:
+        ufunc, _, method = chain.rpartition(".")
+        if not isinstance(getattr(value, "__self__", None), np.ufunc) or not ufunc:
             return None
-        base = chain[: -len(f".{ufunc}.{method}")]
+        base = ufunc.rpartition(".")[0] or "np"  # of `from numpy import add`
         name = _REDUCTIONS.get((value.__self__, method))
         if name is not None:
             new = gast.Call(syntax.expression(f"{base}.{name}"), node.args[:2], [])
@@ -136,7 +136,7 @@ class UfuncCalls(LoweringBase):
         if method == "outer" and len(node.args) == 2 and not node.keywords:
             left, right = self.atoms(node.args)
             shape = f"{base}.shape(a) + (1,) * {base}.ndim(b)"
-            text = f"{base}.{ufunc}({base}.reshape(a, {shape}), {base}.asarray(b))"
+            text = f"{ufunc}({base}.reshape(a, {shape}), {base}.asarray(b))"
             new = syntax.expression(text, a=left, b=right)
             return gast.copy_location(new, node)
         return None
@@ -156,6 +156,8 @@ _REDUCTIONS = {
     (np.multiply, "reduce"): "prod",
     (np.maximum, "reduce"): "max",
     (np.minimum, "reduce"): "min",
+    (np.logical_and, "reduce"): "all",
+    (np.logical_or, "reduce"): "any",
     (np.add, "accumulate"): "cumsum",
     (np.multiply, "accumulate"): "cumprod",
 }

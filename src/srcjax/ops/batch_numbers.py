@@ -109,6 +109,15 @@ def _(call: MappedCall) -> gast.expr | None:
     return syntax.call("np.round", x, call.arg("ndigits"))
 
 
+@batch(math.remainder)
+def _(call: MappedCall) -> gast.expr | None:
+    """As exact as for numbers: `np.fmod` is, and what is left is a small multiple."""
+    a, b = (call.arg(p) for p in call.bound)
+    part = syntax.expression("np.fmod(a, 2 * b)", a=a, b=b)
+    text = "part - b * np.rint(part / b)"
+    return syntax.expression(text, part=part, b=syntax.clone(b))
+
+
 @batch(math.gcd, math.lcm)
 def _(call: MappedCall) -> gast.expr | None:
     args = call.bound["args"]

@@ -367,6 +367,12 @@ operation(np.argmin, methods=["argmin"])
 inert(np.count_nonzero, signature="a, axis=None, *, keepdims=False", infer=infer_count)
 for _function in (np.all, np.any):
     inert(_function, signature="a, axis=None, *, keepdims=False", infer=infer_truth)
+for _function in (np.logical_and.reduce, np.logical_or.reduce):
+    inert(
+        _function, signature="array, axis=0, *, keepdims=False",
+        infer=lambda array, axis, keepdims: infer_truth(array, axis, keepdims),
+    )  # fmt: skip
+inert(np.bitwise_and.reduce, np.bitwise_or.reduce, np.bitwise_xor.reduce)
 operation(np.all, methods=["all"])
 operation(np.any, methods=["any"])
 

@@ -173,8 +173,8 @@ elementwise(np.logaddexp2, "d * np.exp2(a - y)", "d * np.exp2(b - y)")
 elementwise((np.sin, math.sin), "d * np.cos(x)", kernel="np.sin(x)")
 elementwise((np.cos, math.cos), "-d * np.sin(x)", kernel="np.cos(x)")
 elementwise((np.tan, math.tan), "d * (1 + y**2)", kernel="np.tan(x)")
-elementwise((np.arcsin, math.asin), "d / np.sqrt(1 - x**2)", kernel="np.arcsin(x)")
-elementwise((np.arccos, math.acos), "-d / np.sqrt(1 - x**2)", kernel="np.arccos(x)")
+elementwise((np.arcsin, math.asin), "d / root_below_one(x)", kernel="np.arcsin(x)")
+elementwise((np.arccos, math.acos), "-d / root_below_one(x)", kernel="np.arccos(x)")
 elementwise((np.arctan, math.atan), "d / (1 + x**2)", kernel="np.arctan(x)")
 elementwise(
     (np.arctan2, math.atan2),

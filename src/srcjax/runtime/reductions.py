@@ -40,6 +40,14 @@ def log_of_base(a, b):
     return float(logarithm) if type(a) in (int, float) else logarithm
 
 
+def root_below_one(x):
+    """`np.sqrt(1 - x**2)`, of the sign that `np.cos(np.arcsin(x))` has.
+
+    Of `1.7 + 0j` the difference loses on which side of the cut that is.
+    """
+    return np.cos(np.arcsin(x)) if np.iscomplexobj(x) else np.sqrt(1 - x**2)
+
+
 def clip_adjoint(d, x, lo, hi):
     """The adjoint of `x` clipped: `d` between the bounds, half of it at a bound."""
     if lo is None and hi is None:

@@ -100,6 +100,15 @@ def _log_of_base(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     return None
 
 
+@expands(runtime.root_below_one)
+def _root_below_one(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
+    if is_complex(types[0]):
+        return syntax.expression("np.cos(np.arcsin(x))", x=args[0])
+    return (
+        syntax.expression("np.sqrt(1 - x**2)", x=args[0]) if is_real(types[0]) else None
+    )
+
+
 @expands(runtime.in_dtype_of)
 def expand_in_dtype_of(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     have, want = dtype_of(types[0]), dtype_of(types[1])

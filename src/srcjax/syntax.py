@@ -724,6 +724,13 @@ def is_name(node: Any, id: str | None = None) -> bool:
     return isinstance(node, gast.Name) and (id is None or node.id == id)
 
 
+def is_full_slice(node: Any) -> bool:
+    """Whether an index is `:`."""
+    return isinstance(node, gast.Slice) and (
+        node.lower is node.upper is node.step is None
+    )
+
+
 def is_atom(node: Any) -> bool:
     """A name or a number, string, None ... literal (a sign is part of a number)."""
     if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub):

@@ -281,9 +281,8 @@ class Effects:
         where = node if hasattr(node, "lineno") else source.node
         inside = getattr(self.current, "user_line", None)
         if inside is not None and is_elsewhere(inside, source):
-            where = (
-                self.current
-            )  # written out here: what is in it has lines of another text
+            # It is written out here: what is in it has lines of another text.
+            where = self.current
         return error_at(cls, source, where, reason, instead, inside)
 
     def check_key(self, node: gast.AST, key: Type) -> None:

@@ -88,7 +88,7 @@ def _part(index: Any) -> str:
     if isinstance(index, gast.Tuple) and len(index.elts) == 2:
         rows, column = index.elts
         plain = isinstance(column, (gast.Name, gast.Constant)) and not _is_none(column)
-        return "column" if plain and _is_whole(rows) else "part"
+        return "column" if plain and syntax.is_full_slice(rows) else "part"
     if _number(index) == -1:
         return "last"
     if isinstance(index, gast.BinOp) and _number(index.right) == 1:
@@ -110,11 +110,6 @@ def _stretch(index: gast.Slice) -> str:
 
 #: What is beside an item: `x[i + 1]`.
 _BESIDE = {gast.Add: "next", gast.Sub: "previous"}
-
-
-def _is_whole(index: Any) -> bool:
-    bounds = isinstance(index, gast.Slice) and (index.lower, index.upper, index.step)
-    return bounds == (None, None, None)
 
 
 def _is_none(index: Any) -> bool:

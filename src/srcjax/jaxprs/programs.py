@@ -124,7 +124,7 @@ def called(trace: Trace, function: Any, args: tuple, kwargs: dict) -> Any:
         )
         return nested(trace, name, function.function, args, kwargs, "call_jaxpr")
     if getattr(function, "__srcjax_switch__", False):
-        return switched(trace, *args, *kwargs.values())  # the one that has a name
+        return switched(trace, *args, **kwargs)
     plain = (pytypes.FunctionType, pytypes.MethodType)
     if is_structural(function):
         return function(*args, **kwargs)
@@ -166,8 +166,12 @@ def changes_nothing(function: Any, count: int) -> bool:
     return effect.pure
 
 
-def switched(trace: Trace, index: Any, branches: Any, *operands: Any) -> Any:
+def switched(
+    trace: Trace, index: Any, branches: Any, *operands: Any, operand: Any = ...
+) -> Any:
     """`lax.switch`: `cond` with more branches than two."""
+    if operand is not ...:
+        operands = (operand,)
     if not isinstance(index, Traced):
         index = min(max(index, 0), len(branches) - 1)
         return called(trace, branches[index], operands, {})

@@ -273,7 +273,7 @@ def joined(items: list[Type] | None, shapes: Any, axis: int, dtype: Any = None) 
 
 def joined_types(arrays: Type) -> list[Type] | None:
     """The types of what is joined, if that is known: a list is the array of it."""
-    items = types_in(list_of_rows(arrays))
+    items = types_in(arrays)
     if items is None:
         return None
     return [array_of(t) if is_list(t) else t for t in items]
@@ -356,7 +356,7 @@ def infer_lifted(lift: Any, axis_of: Any) -> Any:
 
     @with_dtype
     def infer(arrays: Type, **_: Type) -> Type:
-        items = joined_types(arrays)
+        items = joined_types(list_of_rows(arrays))
         if not items:
             return Array()
         shapes = [shape_of(t) for t in items]

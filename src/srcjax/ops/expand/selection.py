@@ -50,19 +50,18 @@ def _diagonal_matrix(d: gast.expr, shape: Any, k: gast.expr, t: Type) -> Any:
 def _undiff(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
     d, n, axis = args[0], known_value(types[2]), known_value(types[3])
     shape = shape_of(types[1])
-    if shape is None or n not in (1, 2) or axis is MISSING:
+    if not shape or type(n) is not int or n < 1 or axis is MISSING:
         return None
     if any(known_value(t) is not None for t in types[4:]):
         return None
-    if n == 2:
-        long = len(shape) == 1 and supposed_order(shape[0], 2) is True
-        return syntax.expression("np.diff(np.pad(d, 2), 2)", d=d) if long else None
-    if len(shape) == 1 and (not isinstance(shape[0], int) or shape[0] > 0):
-        return syntax.expression("-np.diff(np.pad(d, 1))", d=d)
     rank, axis = len(shape), axis % len(shape)
-    widths = tuple((1, 1) if i == axis else (0, 0) for i in range(rank))
+    if shape[axis] == 0 or (n > 1 and supposed_order(shape[axis], n) is not True):
+        return None  # with fewer items than that, nothing is left of them
+    ends = tuple((n, n) if i == axis else (0, 0) for i in range(rank))
+    sign, order = "-" if n % 2 else "", f", {n}" if n > 1 else ""
     last = "" if axis == rank - 1 else f", axis={axis}"
-    return syntax.expression(f"-np.diff(np.pad(d, {widths}){last})", d=d)
+    widths = n if rank == 1 else ends
+    return syntax.expression(f"{sign}np.diff(np.pad(d, {widths}){order}{last})", d=d)
 
 
 @expands(runtime.undelete)

@@ -26,7 +26,7 @@ from srcjax.ops.expand.asking import indexed, items_of, size_text
 from srcjax.ops.expand.reductions import expand_in_dtype_of
 from srcjax.ops.expand.table import expands
 from srcjax.ops.known import MISSING, known_value, types_in
-from srcjax.ops.shaping_types import joined_types, list_of_rows
+from srcjax.ops.shaping_types import joined_types
 
 
 @expands(runtime.unreshape)
@@ -52,7 +52,7 @@ def _unreshape(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
 
 @expands(runtime.unconcatenate)
 def _unconcatenate(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
-    items = None if isinstance(types[1], Array) else joined_types(types[1])
+    items = joined_types(types[1])
     axis = known_value(types[2]) if len(types) > 2 else 0
     if not items or axis is MISSING:
         return None
@@ -72,7 +72,7 @@ def parts_along(d: gast.expr, arrays: gast.expr, joined: Type, axis: int) -> gas
     A number among arrays of one axis (`np.hstack([0.0, x])`) has one item; a list of
     numbers gets a list.
     """
-    items, given = joined_types(joined) or [], types_in(list_of_rows(joined)) or []
+    items, given = joined_types(joined) or [], types_in(joined) or []
     parts = items_of(arrays, len(items))
     shapes = [shape_of(t) for t in items]
     dims = [1 if s == () else s[axis] if s else None for s in shapes]
@@ -88,16 +88,12 @@ def parts_along(d: gast.expr, arrays: gast.expr, joined: Type, axis: int) -> gas
     for at, shape in enumerate(shapes):
         first, last = _cut(sizes, at), _cut(sizes, at + 1)
         if shape == ():
-            pieces.append(indexed(d, ["a"], a=first or syntax.const(0)))
+            pieces.append(indexed(d, ["a"], a=_later(first, 0)))
             continue
         count = _numbers_in(given[at]) if axis == 0 else 0
-        start = 0 if first is None else getattr(first, "value", None)
-        if count and start is not None:
-            each = [indexed(d, [str(k)]) for k in range(start, start + count)]
+        if count == 1 or (count and (first is None or _told([first]) is not None)):
+            each = [indexed(d, ["a"], a=_later(first, k)) for k in range(count)]
             pieces.append(gast.List(each, syntax.LOAD))
-            continue
-        if count == 1:
-            pieces.append(gast.List([indexed(d, ["a"], a=first)], syntax.LOAD))
             continue
         index = f"{'a' if first else ''}:{'b' if last else ''}"
         holes = {key: cut for key, cut in (("a", first), ("b", last)) if cut}
@@ -132,6 +128,14 @@ def _cut(sizes: list[gast.expr], at: int) -> gast.expr | None:
     terms = [syntax.const(told)] if told else []
     terms += [size for size in sizes[:at] if _told([size]) is None]
     return functools.reduce(lambda m, n: syntax.expression("m + n", m=m, n=n), terms)
+
+
+def _later(first: gast.expr | None, k: int) -> gast.expr:
+    """The place of the number `k` of a part that begins at `first`."""
+    start = 0 if first is None else _told([first])
+    if start is not None:
+        return syntax.const(start + k)
+    return syntax.expression("a + k", a=first, k=k) if k else first
 
 
 def _told(sizes: list[gast.expr]) -> int | None:
@@ -175,8 +179,6 @@ def _unstack(args: list[gast.expr], types: list[Type]) -> gast.expr | None:
 
 
 def _ranks(arrays: Type) -> set[int | None]:
-    if isinstance(arrays, Array):
-        return {None}  # its adjoint is an array, and no list
     return {rank_of(t) for t in joined_types(arrays) or [Type()]}
 
 

@@ -78,7 +78,7 @@ def _index_of_example(
     first, *rest = index.elts
     if isinstance(first, gast.Call) and called(first) == "np.arange":
         return rest if all(map(is_number, rest)) else None
-    if not (isinstance(first, gast.Slice) and _is_whole(first)):
+    if not syntax.is_full_slice(first):
         return None
     for entry in rest:
         ends = [entry]
@@ -87,10 +87,6 @@ def _index_of_example(
         if not all(map(is_shared, ends)):
             return None
     return rest
-
-
-def _is_whole(entry: gast.Slice) -> bool:
-    return entry.lower is None and entry.upper is None and entry.step is None
 
 
 def _keeps_axes(entry: Any) -> bool:

@@ -146,32 +146,34 @@ class Recomputing(Intact):
         and the items of an inner `for x, y in zip(xs, ys)`.
         """
         defs = self.defs.get(name, [])
-        where, stmt = defs[0] if len(defs) == 1 else (None, None)
-        if where is None:
+        if len(defs) != 1:
             return False
-        held = [name]
-        value: gast.expr
-        over = self.held_collection(name)
-        if over is not None:
-            value, held = over, []  # a list of what the operands have
-        elif isinstance(stmt, gast.Assign) and syntax.is_name(stmt.targets[0], name):
-            value = stmt.value
-            if isinstance(value, gast.Call):
-                callees = self.rules.facts.callees.get(id(value), [])
-                if not callees or not all(isinstance(c, Op) for c in callees):
-                    return False
-        else:
-            return False
-        if not is_pure(value) or self.reads_around(value):
+        where, stmt = defs[0]
+        over = self.held_collection(name)  # a list of what the operands have
+        value = self.value_of(stmt, name) if over is None else over
+        if value is None or not is_pure(value) or self.reads_around(value):
             return False
         if id(stmt) in self.plan.overwritten or self.swaps_of(name):
             return False
         operands = syntax.names_read(value) & set(self.defs)
-        return all(map(self.never_changes, (*held, *operands))) and all(
+        held = operands if over is not None else {name, *operands}
+        return all(map(self.never_changes, held)) and all(
             self.is_same_always(other)
             for other in operands
             if any(set(w.loops) & set(where.loops) for w, _ in self.defs[other])
         )
+
+    def value_of(self, stmt: Any, name: str) -> gast.expr | None:
+        """What a statement gives the name, by operations alone."""
+        if not isinstance(stmt, gast.Assign) or not syntax.is_name(
+            stmt.targets[0], name
+        ):
+            return None
+        if isinstance(stmt.value, gast.Call):
+            callees = self.rules.facts.callees.get(id(stmt.value), [])
+            if not callees or not all(isinstance(c, Op) for c in callees):
+                return None
+        return stmt.value
 
     def held_collection(self, name: str) -> gast.expr | None:
         """What a loop goes over to its end whose items the name is for."""

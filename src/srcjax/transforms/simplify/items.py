@@ -102,7 +102,6 @@ def _set(
         return stmts
     size = t.shape[0]
     start = next(i for i, s in enumerate(stmts) if s is zeros) + 1
-    stores: dict[int, Any] = {}
     parts: list[tuple[_Part, Any]] = []
     bound: set[str] = set()
     for stmt in stmts[start:]:
@@ -115,10 +114,13 @@ def _set(
         if bound & syntax.names_read([n for n in part.shown if n is not None]):
             break  # perhaps another place each time
         parts.append((part, stmt))
-        if part.is_item and not part.axis and isinstance(part.lower, int):
-            stores[part.lower] = stmt
     for _, stmt in parts:
         _store(stmt)
+    stores: dict[int, Any] = {
+        part.lower: stmt
+        for part, stmt in parts
+        if part.is_item and not part.axis and isinstance(part.lower, int)
+    }
     whole = len(t.shape) == 1 and size == len(stores) == len(parts) and size
     if not whole or t.dtype != np.dtype(float):
         return stmts
@@ -176,6 +178,29 @@ def _part(
     stmt: Any, name: str, whole: Array, type_of: Callable[[gast.expr], Type]
 ) -> _Part | None:
     """The part of `name[3] = e` and `name[:n] += e`, where `e` does not read it."""
+    index = _index_of_store(stmt, name)
+    entries = list(index.elts) if isinstance(index, gast.Tuple) else [index]
+    axis, shape = len(entries) - 1, whole.shape or ()
+    if index is None or axis not in range(len(shape)):
+        return None
+    if not all(map(syntax.is_full_slice, entries[:-1])):
+        return None
+    last, size = entries[-1], shape[axis]
+    if isinstance(last, gast.Slice):
+        if last.step is not None:
+            return None
+        start = _place(last.lower, type_of, size) if last.lower else 0
+        end = _place(last.upper, type_of, size) if last.upper else size
+        return _Part(axis, start, end, (last.lower, last.upper))
+    at = _place(last, type_of, size)
+    if not isinstance(at, int) or (isinstance(size, int) and at not in range(size)):
+        return None
+    after = at + 1 if at != -1 else None
+    return _Part(axis, at, after, (None, None), is_item=True)
+
+
+def _index_of_store(stmt: Any, name: str) -> gast.expr | None:
+    """The index of a store that does not read the array otherwise."""
     if isinstance(stmt, gast.Assign):
         target = stmt.targets[0]
     elif isinstance(stmt, gast.AugAssign) and isinstance(stmt.op, (gast.Add, gast.Sub)):
@@ -184,48 +209,21 @@ def _part(
         return None
     if not isinstance(target, gast.Subscript) or not syntax.is_name(target.value, name):
         return None
-    if name in syntax.all_names([stmt.value, target.slice]):
-        return None
-    index = target.slice
-    entries = list(index.elts) if isinstance(index, gast.Tuple) else [index]
-    axis = len(entries) - 1
-    if not all(map(_is_full, entries[:-1])) or axis not in range(
-        len(whole.shape or ())
-    ):
-        return None
-    last = entries[-1]
-    size = (whole.shape or ())[axis]
-
-    def place(node: gast.expr | None, default: Dim) -> Dim:
-        """The place that a bound is, from the start where the size is known."""
-        t = None if node is None else type_of(node)
-        if isinstance(t, Const) and type(t.value) is bool:
-            return None  # `d[True]` is all of it
-        found = default if node is None else as_dim(t)
-        if isinstance(found, Sym):
-            return found if found.offset >= 0 else None
-        if isinstance(found, int) and isinstance(size, int):
-            return found + size if found < 0 else found
-        return found
-
-    if not isinstance(last, gast.Slice):
-        at = place(last, None)
-        inside = not isinstance(size, int) or (
-            isinstance(at, int) and at in range(size)
-        )
-        if not isinstance(at, int) or not inside:
-            return None
-        after = at + 1 if at != -1 else None
-        return _Part(axis, at, after, (None, None), is_item=True)
-    if last.step is not None:
-        return None
-    bounds = place(last.lower, 0), place(last.upper, size)
-    return _Part(axis, *bounds, (last.lower, last.upper))
+    reads = name in syntax.all_names([stmt.value, target.slice])
+    return None if reads else target.slice
 
 
-def _is_full(node: gast.expr) -> bool:
-    bounds = isinstance(node, gast.Slice) and (node.lower, node.upper, node.step)
-    return bounds == (None, None, None)
+def _place(node: gast.expr, type_of: Callable[[gast.expr], Type], size: Dim) -> Dim:
+    """The place that an index or bound is: from the start, if the size is known."""
+    t = type_of(node)
+    if isinstance(t, Const) and type(t.value) is bool:
+        return None  # `d[True]` is all of it
+    found = as_dim(t)
+    if isinstance(found, Sym):
+        return found if found.offset >= 0 else None
+    if isinstance(found, int) and isinstance(size, int):
+        return found + size if found < 0 else found
+    return found
 
 
 def _store(stmt: Any) -> None:

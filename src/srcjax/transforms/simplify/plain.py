@@ -378,17 +378,10 @@ def item_of_sum(node: gast.expr) -> gast.expr:
     if kept is not True or type(axis) is not int or not 0 <= axis < len(index):
         return node
     first = isinstance(index[axis], gast.Constant) and index[axis].value == 0
-    if not first or not all(_is_whole(e) for e in others):
+    if not first or not all(map(syntax.is_full_slice, others)):
         return node
     only = [k for k in whole.keywords if k.arg == "axis"]
     return gast.Call(whole.func, whole.args, only)
-
-
-def _is_whole(index: Any) -> bool:
-    """`:`"""
-    return isinstance(index, gast.Slice) and (
-        index.lower is index.upper is index.step is None
-    )
 
 
 def join_choices(node: gast.expr, alike: Any) -> gast.expr:
@@ -528,7 +521,9 @@ def without_slices(node: gast.expr, is_array: Callable[[gast.expr], bool]) -> ga
     """`2 * a[:]` is `2 * a` of an array."""
 
     def bare(operand: Any) -> Any:
-        whole = isinstance(operand, gast.Subscript) and _is_whole(operand.slice)
+        whole = isinstance(operand, gast.Subscript) and syntax.is_full_slice(
+            operand.slice
+        )
         return operand.value if whole and is_array(operand.value) else operand
 
     if isinstance(node, gast.BinOp):

@@ -82,13 +82,23 @@ def hiding(t: Type) -> str:
     return next(filter(None, map(hiding, parts(t))), "")
 
 
+#: Of how many items a list from around is known by each of them.
+FEW = 16
+#: Lists from around that had another number of items, or of other types, before: they
+#: are known by what all items have in common. (By identity: a list that takes the place
+#: of one that is gone is known less, not wrongly.)
+RESIZED: set[int] = set()
+
+
 def global_type(value: Any, name: str) -> Type:
     """The type of a live value that the program refers to."""
     found = type_of(value, ("global", name))
     if isinstance(found, Other):
         return Const(value=value)
     if isinstance(found, List):
-        items = map(unfolded, found.items or ())
+        items = tuple(map(unfolded, found.items or ()))
+        if 0 < len(items) <= FEW and id(value) not in RESIZED:
+            return List(False, found.buffers, items)
         return List(False, found.buffers, None, join_all(items))
     if isinstance(found, Dict) and found.items is not None:
         now = dict(value)  # a cache may lose what it had

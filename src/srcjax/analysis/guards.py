@@ -167,6 +167,8 @@ class Seen(Guard):
         if len(parts) == len(self.parts) and all(map(operator.is_, parts, self.parts)):
             return True
         same = bool(_look(value) == self.found)
+        if not same and type(value) is list and any(value is p for p in self.parts):
+            binding.RESIZED.add(id(value))
         if same:
             self.value, self.parts = value, parts
         return same

@@ -36,13 +36,11 @@ def switch(
     """`branches[index](*operands)`; an index out of bounds means the nearest branch."""
     if operand is not ...:
         operands = (operand,)
-    index = min(max(index, 0), len(branches) - 1)
-    result = None
-    place = 0
-    for branch in branches:
-        if index == place:
+    result, last = None, len(branches) - 1
+    for place, branch in enumerate(branches):
+        if place == last or index <= place:
             result = branch(*operands)
-        place += 1  # noqa: SIM113 (a loop over functions alone is written out)
+            break
     return result
 
 

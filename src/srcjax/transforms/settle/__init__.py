@@ -18,7 +18,7 @@ import numpy as np
 from srcjax import syntax
 from srcjax.analysis.calls import LOOKS_AT_TYPES
 from srcjax.analysis.flow.control import is_compound
-from srcjax.analysis.known_values import class_of
+from srcjax.analysis.known_values import class_of, truth
 from srcjax.analysis.outside import changed_reads
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
@@ -39,7 +39,6 @@ from srcjax.analysis.unfollowed import is_hashable
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.attempts import caught_flag
 from srcjax.frontend.unit import Unit
-from srcjax.ops.known import MISSING
 from srcjax.ops.patched import NAMED_MODULES
 from srcjax.transforms.settle.keys import write_out_keys
 from srcjax.transforms.settle.loops import LoopSettling
@@ -452,6 +451,9 @@ class Settling(LoopSettling, ValueSettling, YieldSettling):
             if not self.only_computes(test):
                 taken = [gast.copy_location(gast.Expr(test), stmt), *taken]
             return self.block(taken)
+        test = self.shortened(stmt, stmt.test)
+        if test is not stmt.test:
+            stmt.test, self.changed = test, True
         stmt.body = up_to_raise(self.block(stmt.body)) or [gast.Pass()]
         stmt.orelse = up_to_raise(self.block(stmt.orelse))
         return [stmt]
@@ -468,22 +470,26 @@ class Settling(LoopSettling, ValueSettling, YieldSettling):
                 break
         return parts[0] if len(parts) == 1 else gast.BoolOp(test.op, parts)
 
+    def shortened(self, stmt: gast.stmt, test: gast.expr) -> gast.expr:
+        """`a and b` without those operands that surely let the others decide."""
+        if not isinstance(test, gast.BoolOp) or self.facts.unseen:
+            return test
+        lets = isinstance(test.op, gast.And)
+        parts = [
+            operand
+            for operand in test.values
+            if self.truth(stmt, operand) is not lets or not self.only_computes(operand)
+        ]
+        if len(parts) == len(test.values):
+            return test
+        return gast.BoolOp(test.op, parts) if len(parts) > 1 else parts[0]
+
     def truth(self, stmt: gast.stmt, test: gast.expr) -> bool | None:
-        """The truth of `a is b`, where it is known what they are."""
-        plain = (gast.Is, gast.IsNot)
-        if not isinstance(test, gast.Compare) or not isinstance(test.ops[0], plain):
-            return None
-        values = []
-        for side in (test.left, *test.comparators):
-            t: Any = None
-            if isinstance(side, gast.Name):
-                t = self.type_before(stmt, side.id)
-            elif isinstance(side, gast.Constant):
-                t = Const(value=side.value)
-            values.append(t.value if isinstance(t, Const) else MISSING)
-        if len(values) != 2 or any(v is MISSING for v in values):
-            return None
-        return (values[0] is values[1]) == isinstance(test.ops[0], gast.Is)
+        """The truth of a part of a test, where types tell it."""
+        found = {
+            truth(self.typer.type_of(test, dict(v.before))) for v in self.facts.of(stmt)
+        }
+        return found.pop() if len(found) == 1 else None
 
     def on_blocks(self, stmt: Any) -> list[gast.stmt]:
         if caught_flag(stmt) is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import types as pytypes
 from typing import Any
 
 import gast
@@ -34,7 +35,13 @@ from srcjax.analysis.types import (
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.transforms.iterables import KEYS_REFUSED, is_collection
 from srcjax.transforms.settle.base import SettlingBase, is_function
-from srcjax.transforms.settle.trips import names_of_one_trip, one_trip
+from srcjax.transforms.settle.trips import (
+    ends_plainly,
+    in_a_row,
+    leaves_early,
+    names_of_one_trip,
+    one_trip,
+)
 
 #: What a list may not be asked to do while a loop runs over it.
 _RESIZING = frozenset(
@@ -51,6 +58,8 @@ def leaf_itself(item: gast.expr, held: dict[str, list[Any]]) -> gast.expr:
     """`leaves[0]` as what it was made of."""
     if isinstance(item, gast.Subscript):
         elements = held.get(getattr(item.value, "id", ""))
+        if isinstance(item.value, (gast.List, gast.Tuple)):
+            elements = item.value.elts
         place = _place(item.slice)
         if elements is not None and place is not None:
             return syntax.clone(elements[place])
@@ -294,8 +303,10 @@ class LoopSettling(SettlingBase):
             return None
         if len(listed) == len(items):
             return None  # names of attributes that are not known
-        nodes = list(syntax.walk(stmt.body))
-        if any(isinstance(n, (gast.Break, gast.Continue)) for n in nodes):
+        count = min(len(known) for known in items if known is not None)
+        if not ends_plainly(stmt.body):
+            return None
+        if leaves_early(stmt.body) and (count > LISTED or self.is_read_after(stmt)):
             return None
         self.body_of_loop = [stmt]
         self.before.clear()
@@ -311,21 +322,26 @@ class LoopSettling(SettlingBase):
         }
         gathers = self.gathered(stmt) if any(leaves) or few else None
         gathered: list[gast.expr] = []
-        for i in range(min(len(known) for known in items if known is not None)):
+        trips: list[list[gast.stmt]] = []
+        for i in range(count):
+            trip: list[gast.stmt] = []
+            trips.append(trip)
             number: dict[str, gast.expr] = {index: syntax.const(i)}
             itself: dict[str, gast.expr] = {}
             for inner in [*binds, *stmt.body]:
                 copied = syntax.substitute(inner, {**number, **itself})
                 if inner is stmt.body[-1] and gathers is not None:
-                    gathered.append(self.kept(copied.value.args[0], out))
+                    gathered.append(self.kept(copied.value.args[0], trip))
                     continue
                 if any(inner is b for b in binds) and isinstance(copied, gast.Assign):
                     leaf = leaf_itself(copied.value, held)
-                    if leaf is not copied.value and self.is_own(stmt, copied):
+                    told = leaf is not copied.value or isinstance(leaf, gast.Constant)
+                    if told and self.is_own(stmt, copied):
                         itself[copied.targets[0].id] = leaf
                         continue
                     copied.value = leaf
-                out.append(placed(copied, inner, stmt))
+                trip.append(placed(copied, inner, stmt))
+        out += in_a_row(trips)
         if gathers is not None:
             made = gast.List(gathered, syntax.LOAD)
             made.of_parts = True
@@ -466,7 +482,17 @@ class LoopSettling(SettlingBase):
         if found is None and is_mapping() and isinstance(over, gast.Subscript):
             parts = [self.typer.type_of(over, dict(v.before)) for v in variants]
             found = parts[0] if len(parts) == 1 and _items_of(parts[0]) else None
+        if found is None and isinstance(over, (gast.List, gast.Tuple)):
+            parts = [self.typer.type_of(over, dict(v.before)) for v in variants[:1]]
+            found = parts[0] if parts and _items_of(parts[0]) else None
         return found
+
+    def is_read_after(self, loop: gast.For) -> bool:
+        """Whether an item is read outside of the loop: the one that it ended with."""
+        return any(
+            syntax.count_reads(self.unit.node, name) != syntax.count_reads(loop, name)
+            for name in syntax.names_written(loop.target)
+        )
 
     def is_own(self, loop: gast.For, bind: gast.Assign) -> bool:
         """Whether the name of an item is bound at the head of the loop alone, and read
@@ -588,6 +614,21 @@ class LoopSettling(SettlingBase):
             for e in made.elts
         )
         return list(made.elts) if fixed else None
+
+    def is_from_around(self, node: gast.expr) -> bool:
+        """Whether it is a constant, or a name from around, or what a module has."""
+        if isinstance(node, gast.Constant):
+            return True
+        root = syntax.root_of(node)
+        if syntax.dotted(node) is None or root in self.written | {
+            *self.unit.parameters
+        }:
+            return False
+        try:
+            value = self.program.look(self.unit, root)
+        except KeyError:
+            return False
+        return isinstance(node, gast.Name) or isinstance(value, pytypes.ModuleType)
 
     def making(self, t: Any) -> Any:
         """The statement that makes a list of as many items, if the text has it."""
@@ -755,6 +796,9 @@ class LoopSettling(SettlingBase):
         view = isinstance(over, gast.Call) and isinstance(over.func, gast.Attribute)
         if view and over.func.attr in ("values", "items"):
             return self.hold(syntax.call("list", over), over.func.attr)
+        if isinstance(over, (gast.List, gast.Tuple)):
+            fixed = all(map(self.is_from_around, over.elts))
+            return over if fixed else self.hold(over, "items")
         return self.hold(syntax.call("list", over), "items")
 
     def refuse_keys(self, over: gast.Name) -> None:

@@ -1,4 +1,13 @@
-"""The trips of a loop that is written out, in which functions are made.
+"""The trips of a loop that is written out.
+
+In a loop that is left by `break`, the trips after it are in the other branch:
+
+    for f in [g, h]:                      y = g(x)
+        y = f(x)                          if y <= 0:
+        if y > 0:                             y = h(x)
+            break
+
+Where functions are made in it, each trip makes one of its own.
 
 Before:                               After:
 
@@ -67,9 +76,60 @@ def one_trip(unit: Unit, loop: gast.For, number: int, own: set[str]) -> list[gas
     return copied
 
 
+def ends_plainly(body: list[gast.stmt]) -> bool:
+    """Whether trips are left by `break` alone, at the end of one branch of an `if`."""
+    for stmt in body[:-1]:
+        if isinstance(stmt, (gast.Break, gast.Continue)):
+            return False
+    for stmt in body:
+        if isinstance(stmt, gast.If):
+            branches = stmt.body, stmt.orelse
+            left = sum(map(_is_left, branches))
+            if leaves_early([stmt]) and not (
+                left == 1 and all(map(ends_plainly, branches))
+            ):
+                return False
+        elif not isinstance(stmt, gast.Break) and leaves_early([stmt]):
+            return False
+    return True
+
+
+def _is_left(block: list[gast.stmt]) -> bool:
+    return bool(block) and isinstance(block[-1], gast.Break)
+
+
+def leaves_early(block: list[gast.stmt]) -> bool:
+    """Whether a `break` or `continue` is in it."""
+    return any(isinstance(n, (gast.Break, gast.Continue)) for n in syntax.walk(block))
+
+
+def in_a_row(trips: list[list[gast.stmt]]) -> list[gast.stmt]:
+    """The trips of a loop one after the other, up to a `break` (`ends_plainly`)."""
+    rest: list[gast.stmt] = []
+    for trip in reversed(trips):
+        rest = _followed(trip, rest)
+    return rest
+
+
+def _followed(block: list[gast.stmt], rest: list[gast.stmt]) -> list[gast.stmt]:
+    """The statements, then others where no `break` is met."""
+    for k, stmt in enumerate(block):
+        if isinstance(stmt, gast.Break):
+            return block[:k]
+        if isinstance(stmt, gast.If) and leaves_early([stmt]):
+            after = _followed(block[k + 1 :], rest)
+            if _is_left(stmt.body):
+                stmt.body, stmt.orelse = stmt.body[:-1], _followed(stmt.orelse, after)
+            else:
+                stmt.body, stmt.orelse = _followed(stmt.body, after), stmt.orelse[:-1]
+            stmt.body = stmt.body or [gast.Pass()]
+            return block[: k + 1]
+    return [*block, *rest]
+
+
 def _occurrences(body: list[gast.stmt]) -> Counter[str]:
     names, bound = syntax.occurrences(body)
     return Counter([*(n.id for n in names), *bound])
 
 
-__all__ = ["names_of_one_trip", "one_trip"]
+__all__ = ["ends_plainly", "in_a_row", "leaves_early", "names_of_one_trip", "one_trip"]

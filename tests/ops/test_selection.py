@@ -46,7 +46,7 @@ def test_indices_carry_no_derivative():
 @pytest.mark.parametrize("mode", ["raise", "wrap", "clip"])
 @pytest.mark.parametrize("axis", [None, 0, -1])
 @pytest.mark.parametrize(
-    "indices", [1, np.array([0, 2, 2]), np.array([[0, -1], [1, 1]])]
+    "indices", [1, (2, 0), np.array([0, 2, 2]), np.array([[0, -1], [1, 1]])]
 )
 def test_take(indices, axis, mode):
     for shape in [(3,), (3, 4), (4, 2, 3)]:

@@ -38,7 +38,7 @@ def untake(d, x, indices, axis=None, mode="raise"):
     moved = np.moveaxis(out, axis, 0)
     first = axis % np.ndim(x)
     own = tuple(range(first, first + np.ndim(indices)))
-    np.add.at(moved, indices, np.moveaxis(d, own, range(len(own))))
+    np.add.at(moved, np.asarray(indices), np.moveaxis(d, own, range(len(own))))
     return out
 
 

@@ -68,6 +68,7 @@ from srcjax.transforms.simplify.one_loop import one_loop
 from srcjax.transforms.simplify.one_sum import one_sum
 from srcjax.transforms.simplify.owned import Held, own_results, own_written
 from srcjax.transforms.simplify.plain import (
+    drop_defaults,
     einsum_of_one,
     flat_call,
     flat_display,
@@ -554,6 +555,10 @@ class Finisher(Tidying):
             if isinstance(stmt, gast.For):
                 stmt.iter = syntax.rewritten(stmt.iter, self.shortest)
         sugar(self.node, self.unit.temps, self.as_long, self.shares)
+        for call in syntax.walk(self.node.body):
+            name = getattr(getattr(call, "func", None), "id", "")
+            if isinstance(call, gast.Call) and name in HELPERS and self.is_ours(name):
+                drop_defaults(call, HELPERS[name])
 
     def go_through_once(self) -> None:
         def own(name: str) -> bool:

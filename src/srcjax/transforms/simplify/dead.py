@@ -205,7 +205,9 @@ class DeadCode:
         if not effect.contained or effect.to_all or effect.names or not written:
             return False
         return is_pure([*call.args, *call.keywords, call.func]) and all(
-            isinstance(w, gast.Name) and self.unread(w.id, live) for w in written
+            isinstance(w, (gast.Dict, gast.List))  # made here, and in no name
+            or (isinstance(w, gast.Name) and self.unread(w.id, live))
+            for w in written
         )
 
     def unread(self, name: str, live: set[str]) -> bool:

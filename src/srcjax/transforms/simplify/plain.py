@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from keyword import iskeyword
 from typing import Any
@@ -515,6 +516,25 @@ def without_copies(node: gast.expr) -> gast.expr:
     chain = called(inner)
     made = isinstance(inner, (gast.BinOp, gast.UnaryOp)) or chain in _MAKERS
     return inner if made else node
+
+
+def drop_defaults(call: gast.Call, function: Any) -> None:
+    """`f(x, None)` is `f(x)`, where the second is None if it is not given. In place."""
+    parameters = list(inspect.signature(function).parameters.values())
+    while call.args and not call.keywords and len(call.args) <= len(parameters):
+        last, parameter = call.args[-1], parameters[len(call.args) - 1]
+        given = isinstance(last, gast.Constant) and parameter.kind in _BY_PLACE
+        default = parameter.default
+        if not given or type(last.value) is not type(default) or last.value != default:
+            return
+        call.args.pop()
+
+
+#: Parameters that an argument without a name is for.
+_BY_PLACE = (
+    inspect.Parameter.POSITIONAL_ONLY,
+    inspect.Parameter.POSITIONAL_OR_KEYWORD,
+)
 
 
 def without_slices(node: gast.expr, is_array: Callable[[gast.expr], bool]) -> gast.expr:

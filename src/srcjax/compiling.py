@@ -25,6 +25,7 @@ from srcjax.backends.module import Module
 from srcjax.backends.threads import in_threads
 from srcjax.errors import SrcjaxError
 from srcjax.frontend.helper_names import refuse_hidden
+from srcjax.frontend.lift import read_names
 from srcjax.frontend.read import read
 from srcjax.frontend.runnable import runnable
 from srcjax.frontend.unit import Unit, parameter_names, passed_on
@@ -270,7 +271,7 @@ def values_of_kernels(
         known = own | words_of(function)
         local = syntax.names_written(function) | set(parameter_names(function.args))
         others = [d for d in function.decorator_list if not decorator_of(d)]
-        read = syntax.names_read([function.args, *others, *function.body])
+        read = read_names([function.args, *others, *function.body])
         for name in read - local - bound:
             if name in known:
                 value: Any = (known[name],)

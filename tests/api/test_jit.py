@@ -411,6 +411,22 @@ def test_what_is_printed_is_printed(capsys):
     assert "f_kernel" in report
 
 
+def test_a_lambda_beside_kernels():
+    """Its parameter is no name from around."""
+
+    def f(x, names):
+        total = 0.0
+        for i in range(len(x)):
+            total += x[i] * x[i]
+        names["sorted"] = sorted(names)
+        return total
+
+    compiled, names, again = srcjax.jit(f), {"b": 0, "a": 1}, {"b": 0, "a": 1}
+    assert compiled(X, names) == pytest.approx(f(X, again))
+    assert names == again
+    assert "f_kernel(x): compiled" in srcjax.explain(compiled, X, {"b": 0, "a": 1})
+
+
 def test_text_that_can_be_read():
     text = str(srcjax.source(srcjax.jit(srcjax.grad(chain)), X))
     assert "@kernel" in text

@@ -340,3 +340,17 @@ def test_all_functions_of_a_module_are_known_by_their_adjoints():
     (made,) = {f for f in ADJOINTS_MADE if f.__name__ == "grad_of_two"}
     backward = made.__globals__["over_or_sum_backward"]
     assert {"dx", "dtotal"} <= ADJOINTS_MADE[backward]
+
+
+def test_divisions_that_fail_and_errors_of_that_class():
+    """What the user raises is raised as it is."""
+
+    def f(x):
+        if x > 1:
+            raise ZeroDivisionError("flat")
+        return 1 / x
+
+    with pytest.raises(ZeroDivisionError, match=r"^flat(\n|$)"):
+        srcjax.grad(f)(2.0)
+    with pytest.raises(ZeroDivisionError, match="in its derivative"):
+        srcjax.grad(f)(0.0)

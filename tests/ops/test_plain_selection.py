@@ -45,6 +45,22 @@ def rows_again(x):
     return np.sum(np.tile(x, (3, 1)) ** 2 * np.arange(3.0)[:, None])
 
 
+def taken(x):
+    return np.sum(np.take(x, [0, 2, 2]) ** 2)
+
+
+def columns_taken(x):
+    return np.sum(np.take(x.reshape(2, 2), np.array([1, 1, 0]), axis=-1) ** 2)
+
+
+def taken_from_all(x):
+    return np.sum(np.take(x.reshape(2, 2), [3, 1, 1]) ** 2)
+
+
+def taken_by_a_tuple(x):
+    return np.sum(np.take(x, (3, 1, 1)) ** 2)
+
+
 TEXTS = {
     put_in: ["np.delete(dinsert_value, 1)", "dx[0] += dinsert_value[1]"],
     put_in_before_the_end: ["np.delete(dinsert_value, -3)"],
@@ -54,6 +70,10 @@ TEXTS = {
     grids: [".sum(axis=(1, 2))", ".sum(axis=(0, 2))", ".sum(axis=(0, 1))"],
     sparse_grids: [".sum(axis=1)", ".sum(axis=0)"],
     rows_again: [".sum(axis=0)"],
+    taken: ["np.add.at(dx, [0, 2, 2], 2 * x[[0, 2, 2]])"],
+    columns_taken: ["np.add.at("],
+    taken_from_all: [],
+    taken_by_a_tuple: [],
 }
 
 

@@ -82,3 +82,21 @@ def test_a_list_of_numbers_of_which_one_differs():
     for f in (swapped_rows, srcjax.grad(swapped_rows)):
         want = np.stack([f(a) for a in batch])
         np.testing.assert_allclose(srcjax.vmap(f)(batch), want, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.sum(x[[2, 0, 2]] ** 3),
+        lambda x: np.sum(x[[2, 0, 2], 1:] ** 3 * x[0, 1]),
+        lambda x: np.sum(np.take(x, [1, 0, 1], axis=1) ** 3),
+        lambda x: np.sum(x[np.s_[1:, 0]] ** 3),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_hessians_of_parts_are_no_loop_over_the_examples(f):
+    batch = np.random.default_rng(0).normal(size=(2, 3, 4))
+    df = srcjax.hessian(f)
+    got = srcjax.vmap(df)(batch)
+    np.testing.assert_allclose(got, np.stack([df(x) for x in batch]))
+    assert "slice(None)" not in srcjax.source(srcjax.vmap(df), batch)

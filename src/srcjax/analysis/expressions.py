@@ -418,6 +418,8 @@ class Expressions(Calls):
         index = self.eval(node.slice, env)
         if isinstance(base, Told) and base.cls is tuple:  # `error.args[0]`
             raise self.read_back(node)
+        if isinstance(base, Const) and base.value is np.s_:
+            return index
         made = self.item_of_class(base, index, node)
         if made is not None:
             return made

@@ -216,7 +216,7 @@ def _raise_own(exc: BaseException, frames: list) -> None:
     if is_refusal(exc, frames):
         raise RefusedValueError.like(exc) from exc
     generated = frames[-1][0].f_globals.get(LINES) is not None
-    if isinstance(exc, ZeroDivisionError) and generated:
+    if isinstance(exc, ZeroDivisionError) and generated and not _raises(*frames[-1]):
         raise DividedByZero.like(exc) from exc
     if isinstance(exc, NotImplementedError):
         raised = line_of(frames)
@@ -243,6 +243,11 @@ def is_refusal(exc: BaseException, frames: list) -> bool:
     inside = str(frame.f_globals.get("__name__")).startswith("srcjax.runtime.")
     if not inside and (helper is None or not generated):
         return False  # a function in a helper raises for it
+    return _raises(frame, lineno)
+
+
+def _raises(frame: Any, lineno: int) -> bool:
+    """Whether the line is a `raise`: the error is none of an operation."""
     line = linecache.getline(frame.f_code.co_filename, lineno, frame.f_globals)
     return line.lstrip().startswith("raise ")
 

@@ -14,7 +14,7 @@ import numpy as np
 from srcjax import syntax
 from srcjax.analysis.axes import axis_names
 from srcjax.analysis.binding import signature_of
-from srcjax.analysis.counts import uncounted
+from srcjax.analysis.counts import fixed_numbers, uncounted
 from srcjax.analysis.custom import CustomBatch, CustomRule, CustomTangent
 from srcjax.analysis.flow.looking import SHAPE_ATTRIBUTES, SHAPE_CALLS
 from srcjax.analysis.indexing import as_index
@@ -476,6 +476,7 @@ class Operations(Lanes):
 
     def item(self, base: gast.expr, index: Any, place: bool = False) -> gast.expr:
         """`x[index]` for each example; or the place of an assignment."""
+        index = self.spelled(index)
         entries = list(index.elts) if isinstance(index, gast.Tuple) else [index]
         entries = [self.shapes(e) for e in entries]
         mapped_base = self.mapped(base)
@@ -488,6 +489,19 @@ class Operations(Lanes):
         if place and isinstance(found, gast.Call):
             raise self.refuse("a store at a mapped index after a slice", "a moved axis")
         return found
+
+    def spelled(self, index: Any) -> Any:
+        """`:, i` of a name that is bound to `np.s_[:, i]` alone."""
+        if not isinstance(index, gast.Name):
+            return index
+        given = fixed_numbers(self.unit.node)
+        made = getattr(given.get(index.id), "value", None)
+        if not isinstance(made, gast.Subscript):
+            return index
+        if getattr(self.example(made.value), "value", None) is not np.s_:
+            return index
+        fixed = syntax.names_read(made.slice) <= given.keys()
+        return syntax.clone(made.slice) if fixed else index
 
     def after_batch(self, entries: list[Any]) -> Any:
         """`i, j` as `:, i, j`: NumPy's order of axes has to be the example's."""

@@ -12,6 +12,7 @@ import gast
 import numpy as np
 
 from srcjax import syntax
+from srcjax.analysis.array_likes import nested
 from srcjax.analysis.binding import BoundTo
 from srcjax.analysis.flow.bindings import swap_pairs
 from srcjax.analysis.foreign import (
@@ -27,6 +28,7 @@ from srcjax.analysis.types import (
     Dict,
     List,
     Object,
+    Scalar,
     Tuple,
     Varies,
     is_active,
@@ -37,7 +39,9 @@ from srcjax.analysis.types import (
 )
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.inherited import for_class
+from srcjax.ops.known import known_value
 from srcjax.ops.record import Op, lookup
+from srcjax.transforms.call_effects import called
 from srcjax.transforms.plain_calls import plain_call
 from srcjax.transforms.settle.conversions import checks_of_dtype
 from srcjax.transforms.settle.indices import IndexSettling
@@ -313,6 +317,8 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
         gives_back = lookup(np.asarray), lookup(np.broadcast_to)
         if isinstance(callee, Op) and callee in gives_back:
             return self.given_back(stmt, value, callee)
+        if isinstance(callee, Op) and callee is lookup(np.take):
+            return self.taken(stmt, value, callee)
         if isinstance(value.func, gast.Attribute) and value.func.attr == "tolist":
             return self.listed(stmt, value)
         if callee in ("dict.values", "dict.items"):
@@ -367,6 +373,39 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
             if isinstance(node, (gast.stmt, gast.expr)):
                 gast.copy_location(node, stmt)
         return made
+
+    def taken(
+        self, stmt: gast.Assign, value: gast.Call, op: Op
+    ) -> list[gast.stmt] | None:
+        """`np.take(x, places, axis=1)` as `x[:, places]`, of an array."""
+        if called(value) != "np.take":
+            return None
+        given = op.bind(value.args, {k.arg: k.value for k in value.keywords})
+        x, places = given["x"], given["indices"]
+        t = self.atom_type(stmt, x)
+        rank = rank_of(t) if isinstance(t, Array) else None
+        along = 0 if rank == 1 else None
+        if "axis" in given:
+            along = known_value(self.typer.type_of(given["axis"], {}))
+        if not rank or type(along) is not int or "mode" in given:
+            return None
+        if not self.is_of_places(stmt, places):
+            return None
+        index = [gast.Slice(None, None, None)] * (along % rank) + [places]
+        at = index[0] if len(index) == 1 else gast.Tuple(index, syntax.LOAD)
+        stmt.value = gast.copy_location(gast.Subscript(x, at, syntax.LOAD), value)
+        return [stmt]
+
+    def is_of_places(self, stmt: gast.Assign, index: gast.expr) -> bool:
+        """Whether it is a whole number, or an array or list of such."""
+        if isinstance(index, gast.List):
+            numbers = [getattr(e, "value", None) for e in index.elts]
+            return bool(numbers) and all(type(n) is int for n in numbers)
+        if not isinstance(index, gast.Name):
+            return type(getattr(index, "value", None)) is int
+        t = self.atom_type(stmt, index)
+        dtype = nested(t)[0] if isinstance(t, (Array, List, Scalar)) else None
+        return dtype is not None and dtype.kind in "iu"
 
     def given_back(
         self, stmt: gast.Assign, value: gast.Call, op: Op

@@ -26,6 +26,7 @@ from srcjax.analysis.types import (
     Buffers,
     Const,
     Object,
+    Other,
     Scalar,
     Type,
     Unknown,
@@ -69,10 +70,11 @@ class Unfollowed(Applied):
         if any(f is function for f, _ in self.stack):
             arguments = {k: _widen(t) for k, t in arguments.items()}
             around = [dict(key[1]) for f, key in self.stack if f is function]
-            if len(around) > DEEP:  # the sizes of halves of halves have no end
+            # The sizes of halves of halves have no end, nor texts that change places.
+            if len(around) > DEEP:
                 last = around[-1]
                 arguments = {
-                    k: _in_sizes_of(t, last.get(k, t)) for k, t in arguments.items()
+                    k: _as_in_both(t, last.get(k, t)) for k, t in arguments.items()
                 }
             arguments = self.made_before(unit.node, arguments)
             if len(around) > DEEP:  # nor have all ways in which memory comes together
@@ -423,15 +425,21 @@ def hides_memory(t: Type) -> bool:
     return isinstance(t, Unknown) or any(map(hides_memory, parts(t)))
 
 
-def _in_sizes_of(t: Type, other: Type) -> Type:
-    """The type with those sizes alone that are the same in both."""
+def _as_in_both(t: Type, other: Type) -> Type:
+    """The type with those sizes alone that are the same in both, and texts for `jit`.
+
+    Of a text a derivative may depend: which way is gone, what item is read.
+    """
+    text = isinstance(t, Const) and type(t.value) is str
+    if text and t != other and varies() is Varies.RUN_TIME:
+        return Other(cls=str)
     if isinstance(t, Array) and isinstance(other, Array):
         return replace(t, shape=join_shapes(t.shape, other.shape))
     inner, given = parts(t), parts(other)
     if type(t) is not type(other) or len(inner) != len(given):
         return t
     left = iter(given)
-    return map_parts(t, lambda part: _in_sizes_of(part, next(left)))
+    return map_parts(t, lambda part: _as_in_both(part, next(left)))
 
 
 def is_hashable(function: Any) -> bool:

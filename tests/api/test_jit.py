@@ -411,6 +411,22 @@ def test_what_is_printed_is_printed(capsys):
     assert "f_kernel" in report
 
 
+def test_a_recursion_in_which_texts_change_places():
+    """It is looked into a few times, not once for each order of the texts."""
+
+    def moved(n, source="A", target="B", by="C", moves=None):
+        moves = [] if moves is None else moves
+        if n:
+            moved(n - 1, source, by, target, moves)
+            moves.append(source + target)
+            moved(n - 1, by, target, source, moves)
+        return moves
+
+    compiled = srcjax.jit(moved)
+    assert compiled(3) == moved(3)
+    assert compiled(4) == moved(4)
+
+
 def test_a_lambda_beside_kernels():
     """Its parameter is no name from around."""
 

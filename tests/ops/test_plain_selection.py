@@ -114,3 +114,16 @@ def test_an_einsum_of_one_is_that_of_the_rest():
     np.testing.assert_array_equal(dx, a.sum(axis=0))
     da[0, 0] = 7.0
     assert X[0] == 0.7
+
+
+def test_a_row_that_is_taken_is_a_copy():
+    def f(x, k=0):
+        row, rows = np.take(x, k, axis=0), np.take(x, [0, 1], axis=0)
+        row[0] = 5.0
+        rows *= 2.0
+        return np.sum(row * x[0]) + np.sum(rows * x)
+
+    x = np.arange(1.0, 7.0).reshape(2, 3)
+    check_grads(f, (x,))
+    np.testing.assert_array_equal(x, np.arange(1.0, 7.0).reshape(2, 3))
+    np.testing.assert_allclose(srcjax.grad(f)(x, np.array(0)), srcjax.grad(f)(x))

@@ -377,7 +377,10 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
     def taken(
         self, stmt: gast.Assign, value: gast.Call, op: Op
     ) -> list[gast.stmt] | None:
-        """`np.take(x, places, axis=1)` as `x[:, places]`, of an array."""
+        """`np.take(x, places, axis=1)` as `x[:, places]`, of an array.
+
+        A row that one number takes would be a part of the array, and no copy.
+        """
         if called(value) != "np.take":
             return None
         given = op.bind(value.args, {k.arg: k.value for k in value.keywords})
@@ -389,21 +392,23 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
             along = known_value(self.typer.type_of(given["axis"], {}))
         if not rank or type(along) is not int or "mode" in given:
             return None
-        if not self.is_of_places(stmt, places):
+        if not self.is_of_places(stmt, places, rank):
             return None
         index = [gast.Slice(None, None, None)] * (along % rank) + [places]
         at = index[0] if len(index) == 1 else gast.Tuple(index, syntax.LOAD)
         stmt.value = gast.copy_location(gast.Subscript(x, at, syntax.LOAD), value)
         return [stmt]
 
-    def is_of_places(self, stmt: gast.Assign, index: gast.expr) -> bool:
-        """Whether it is a whole number, or an array or list of such."""
+    def is_of_places(self, stmt: gast.Assign, index: gast.expr, rank: int) -> bool:
+        """Whether it is an array or list of whole numbers; of a vector, also one."""
         if isinstance(index, gast.List):
             numbers = [getattr(e, "value", None) for e in index.elts]
             return bool(numbers) and all(type(n) is int for n in numbers)
         if not isinstance(index, gast.Name):
-            return type(getattr(index, "value", None)) is int
+            return rank == 1 and type(getattr(index, "value", None)) is int
         t = self.atom_type(stmt, index)
+        if t is None or (rank > 1 and not rank_of(t)):
+            return False
         dtype = nested(t)[0] if isinstance(t, (Array, List, Scalar)) else None
         return dtype is not None and dtype.kind in "iu"
 

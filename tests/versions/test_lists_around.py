@@ -88,3 +88,39 @@ def test_what_the_function_itself_puts_in():
 
     np.testing.assert_allclose(srcjax.value_and_grad(f)(X)[0], 2 * np.sum(X))
     np.testing.assert_allclose(srcjax.grad(f)(X), [3.0, 3.0, 3.0])
+
+
+class Scale:
+    def __init__(self, by):
+        self.by = by
+
+    def __call__(self, x):
+        return self.by * x
+
+
+class Power(Scale):
+    def __call__(self, x):
+        return x**self.by
+
+
+def test_objects():
+    """Each is the one that it is: its methods are followed."""
+    parts = [Scale(2.0), Power(2.0)]
+
+    def f(x):
+        for part in parts:
+            x = part(x)
+            if x[0] > 10:
+                break
+        return np.sum(x)
+
+    df = srcjax.grad(f)
+    for change in (
+        lambda: None,
+        lambda: setattr(parts[0], "by", 3.0),
+        lambda: parts.append(Scale(0.5)),
+        lambda: parts.reverse(),
+        lambda: setattr(parts[0], "by", np.array([20.0, 2.0, 3.0])),
+    ):
+        change()
+        np.testing.assert_allclose(df(X), slope(f, X), rtol=1e-6)

@@ -96,7 +96,8 @@ def global_type(value: Any, name: str) -> Type:
     if isinstance(found, Other):
         return Const(value=value)
     if isinstance(found, List):
-        items = tuple(map(unfolded, found.items or ()))
+        pairs = zip(list(value), found.items or ())
+        items = tuple(unfolded(_object_type(v, t)) for v, t in pairs)
         if 0 < len(items) <= FEW and id(value) not in RESIZED:
             return List(False, found.buffers, items)
         return List(False, found.buffers, None, join_all(items))
@@ -121,7 +122,7 @@ def loosened(t: Type) -> Type:
 
 
 def _object_type(value: Any, t: Type) -> Type:
-    """The type of what a dict from around holds: an object is the one that it is."""
+    """The type of what a container from around holds: an object is the one it is."""
     return Const(value=value) if isinstance(t, Other) else t
 
 

@@ -120,7 +120,7 @@ def test_objects():
         lambda: setattr(parts[0], "by", 3.0),
         lambda: parts.append(Scale(0.5)),
         lambda: parts.reverse(),
-        lambda: setattr(parts[0], "by", np.array([20.0, 2.0, 3.0])),
+        lambda: setattr(parts[0], "by", np.array([30.0, 2.0, 3.0])),
     ):
         change()
         np.testing.assert_allclose(df(X), slope(f, X), rtol=1e-6)

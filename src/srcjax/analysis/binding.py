@@ -96,8 +96,8 @@ def global_type(value: Any, name: str) -> Type:
     if isinstance(found, Other):
         return Const(value=value)
     if isinstance(found, List):
-        pairs = zip(list(value), found.items or ())
-        items = tuple(unfolded(_object_type(v, t)) for v, t in pairs)
+        held = zip(list(value), found.items or (), strict=False)  # it may grow now
+        items = tuple(unfolded(_object_type(v, t)) for v, t in held)
         if 0 < len(items) <= FEW and id(value) not in RESIZED:
             return List(False, found.buffers, items)
         return List(False, found.buffers, None, join_all(items))

@@ -985,7 +985,8 @@ def changed_by_one_callee_and_read_by_another(x):
 def changed_after_an_unknown_callee(x):
     v = x.copy()
     total = 0.0
-    for f in [squares_one_by_one, exponential_of_a_recurrence]:
+    found = [exponential_of_a_recurrence, squares_one_by_one]
+    for f in sorted(found, key=lambda f: f.__name__, reverse=True):
         total = total + np.sum(f(v))
         v[0] = total * x[1]
     return total

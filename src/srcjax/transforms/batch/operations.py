@@ -492,8 +492,9 @@ class Operations(Lanes):
 
     def spelled(self, index: Any) -> Any:
         """`:, i` of a name that is bound to `np.s_[:, i]` alone."""
-        if not isinstance(index, gast.Name):
-            return index
+        t = self.example(index) if isinstance(index, gast.Name) else None
+        if not isinstance(t, Tuple) or t.cls is slice:
+            return index  # as most are: the whole unit need not be looked at
         given = fixed_numbers(self.unit.node)
         made = getattr(given.get(index.id), "value", None)
         if not isinstance(made, gast.Subscript):

@@ -300,13 +300,7 @@ class Settling(LoopSettling, ValueSettling, YieldSettling):
         t = self.type_before(stmt, name)
         if isinstance(t, Const):
             return t.value
-        own = name in self.written or name in self.unit.parameters
-        if t is not None or own:
-            return None
-        try:
-            return self.program.look(self.unit, name)
-        except KeyError:
-            return None
+        return None if t is not None else self.value_around(name)
 
     def named_by_types(self, stmt: gast.stmt) -> bool:
         """`xp = namespace(x)` of what looks at types alone: `xp = np`.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 from collections import Counter
+from typing import Any
 
 import gast
 
@@ -140,6 +141,15 @@ class SettlingBase:
 
     def atom_type(self, stmt: gast.stmt, node: gast.expr) -> Type | None:
         return self.type_before(stmt, node.id) if isinstance(node, gast.Name) else None
+
+    def value_around(self, name: str) -> Any:
+        """What a name means that is none of the function's own; else None."""
+        if name in self.written or name in self.unit.parameters:
+            return None
+        try:
+            return self.program.look(self.unit, name)
+        except KeyError:
+            return None
 
     def fresh(self, base: str, varying: bool = True) -> str:
         """A temporary."""

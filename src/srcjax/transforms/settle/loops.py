@@ -619,16 +619,12 @@ class LoopSettling(SettlingBase):
         """Whether it is a constant, or a name from around, or what a module has."""
         if isinstance(node, gast.Constant):
             return True
-        root = syntax.root_of(node)
-        if syntax.dotted(node) is None or root in self.written | {
-            *self.unit.parameters
-        }:
+        if syntax.dotted(node) is None:
             return False
-        try:
-            value = self.program.look(self.unit, root)
-        except KeyError:
-            return False
-        return isinstance(node, gast.Name) or isinstance(value, pytypes.ModuleType)
+        value = self.value_around(syntax.root_of(node))
+        if isinstance(node, gast.Name):
+            return value is not None
+        return isinstance(value, pytypes.ModuleType)
 
     def making(self, t: Any) -> Any:
         """The statement that makes a list of as many items, if the text has it."""

@@ -483,3 +483,32 @@ def test_parts_joined_of_unknown_rank():
         warnings.simplefilter("ignore", srcjax.PerformanceWarning)
         found = srcjax.jit(srcjax.vmap(joined_and_dropped))(np.ones((2, 3)), np.ones(2))
     np.testing.assert_array_equal(found, [1.0, 1.0])
+
+
+def follows(x):
+    last = None
+    total = 0.0
+    for i in range(len(x)):
+        if last is not None:
+            total = total + last[0] * x[i] + last[1]
+        last = (x[i], x[i] ** 2)
+    return total
+
+
+def follows_large(x):
+    last = None
+    total = 0.0
+    for value in x:
+        if last is not None:
+            before, square = last
+            total = total + before * value + square
+        if value > 0.5:
+            last = (value, value**2)
+    return total
+
+
+@pytest.mark.parametrize("f", [follows, follows_large])
+def test_a_tuple_that_the_next_trip_reads_is_not_lost(f):
+    compiled = srcjax.jit(f)
+    for x in (np.full(3, 0.1), np.array([0.7, 0.2, 0.9]), np.linspace(0, 1, 2000)):
+        np.testing.assert_allclose(compiled(x), f(x), rtol=1e-12)

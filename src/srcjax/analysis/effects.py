@@ -49,6 +49,7 @@ from srcjax.analysis.types import (
     join,
     join_all,
     map_parts,
+    present,
     replace,
     supposed_same,
     type_of,
@@ -543,6 +544,7 @@ class Effects:
 
     def items(self, value: Type, count: int) -> list[Type]:
         """The types that unpacking into `count` names gives."""
+        value = present(value)
         known = self.iteration(value) if not isinstance(value, Dict) else None
         if known is not None and len(known) == count:
             return known
@@ -576,6 +578,7 @@ class Effects:
         """The type of `base[index]`."""
         if isinstance(base, Told):
             return base
+        base = present(base)
         if isinstance(base, (Tuple, List, Dict)):
             found = containers.load_item(base, index)
             if isinstance(base, List) and isinstance(node, gast.Slice):

@@ -271,6 +271,26 @@ class Tuple(Type):
 
 
 @dataclass(frozen=True)
+class OrNone(Unknown):
+    """None, or the tuple: what `saved = None` is where one branch alone binds it anew.
+
+    What is unpacked or indexed is the tuple. Its activity and memory are the tuple's.
+    """
+
+    value: Type = Tuple()
+
+
+def or_none(value: Type) -> OrNone:
+    """The type of None and of this tuple."""
+    return OrNone(is_active(value), all_buffers(value), value)
+
+
+def present(t: Type) -> Type:
+    """The type of a value that is used as None cannot be."""
+    return t.value if isinstance(t, OrNone) else t
+
+
+@dataclass(frozen=True)
 class List(Type):
     """A list: `items` when the length is known, else the join `elem` of its items.
 
@@ -501,6 +521,8 @@ def parts(t: Type) -> tuple[Type, ...]:
         return (t.elem,) if t.elem else ()
     if isinstance(t, Object):
         return tuple(value for _, value in t.items)
+    if isinstance(t, OrNone):
+        return (t.value,)
     return ()
 
 
@@ -603,6 +625,9 @@ def map_parts(t: Type, f: Any) -> Type:
     if isinstance(t, (List, Dict)) and t.elem:
         elem = f(t.elem)
         return t if elem is t.elem else replace(t, elem=elem)
+    if isinstance(t, OrNone):
+        value = f(t.value)
+        return t if value is t.value else or_none(value)
     return t
 
 
@@ -843,6 +868,10 @@ def _joined(a: Type, b: Type) -> Type:
     buffers = a.buffers | b.buffers
     if all(map(is_entry, (a, b))) and Leaf in (type(a), type(b)):
         return Leaf(active, buffers)
+    if isinstance(a, OrNone) or isinstance(b, OrNone) or _is_none(a) or _is_none(b):
+        found = _tuple_or_none(a, b)
+        if found is not None:
+            return found
     if isinstance(a, _SPREAD) or isinstance(b, _SPREAD):
         spread = _number_or_array(a, b, active, buffers)
         if spread is not None:
@@ -895,6 +924,19 @@ def _joined(a: Type, b: Type) -> Type:
         left, right = a.function, b.function  # type: ignore[attr-defined]
         return Transformed(active, buffers, function=join(left, right))
     return Unknown(is_active(a) or is_active(b), all_buffers(a) | all_buffers(b))
+
+
+def _is_none(t: Type) -> bool:
+    return isinstance(t, Const) and t.value is None
+
+
+def _tuple_or_none(a: Type, b: Type) -> OrNone | None:
+    """The join of None and tuples of one length, if it is one."""
+    tuples = [t for t in map(present, (a, b)) if not _is_none(t)]
+    if not all(isinstance(t, Tuple) and t.view is None for t in tuples):
+        return None
+    both = join_all(tuples)
+    return or_none(both) if isinstance(both, Tuple) and not is_slice(both) else None
 
 
 def is_local(t: Type | None) -> bool:

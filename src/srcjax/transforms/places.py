@@ -27,6 +27,7 @@ from srcjax.analysis.types import (
     Dict,
     List,
     Object,
+    OrNone,
     Other,
     Range,
     Scalar,
@@ -39,6 +40,7 @@ from srcjax.analysis.types import (
     is_number,
     is_slice,
     parts,
+    present,
     shape_of,
 )
 
@@ -107,7 +109,13 @@ class Places:
 
 
 def is_static(t: Type) -> bool:
-    """A container whose parts are known one by one."""
+    """A container whose parts are known one by one.
+
+    None or a tuple of numbers is one: each has its zero, whether the tuple is there or
+    not. An array has to be there for one.
+    """
+    if isinstance(t, OrNone):
+        return all(is_number(p) or not is_active(p) for _, p in keyed_parts(t))
     if isinstance(t, (Tuple, Object)):
         return True
     return isinstance(t, (List, Dict)) and t.items is not None
@@ -115,6 +123,7 @@ def is_static(t: Type) -> bool:
 
 def keyed_parts(t: Type) -> list[tuple[Any, Type]]:
     """The parts of a static container, with their keys."""
+    t = present(t)
     if is_slice(t):
         return []
     if isinstance(t, (Tuple, List)):
@@ -133,6 +142,7 @@ def part_of(t: Type, path: Path) -> Type:
 
 def rebuild(t: Type, parts: list[gast.expr]) -> gast.expr:
     """The display of a container of that type from the displays of its parts."""
+    t = present(t)
     if isinstance(t, Tuple) and t.cls is not None:
         return syntax.call(syntax.name(t.cls.__name__), *parts)
     if isinstance(t, Tuple):

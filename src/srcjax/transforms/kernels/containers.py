@@ -323,12 +323,12 @@ class Containers(Knowledge):
         carried: dict[str, Parts] = {}
         for name in sorted(bound & set(self.env)):
             held = self.env.pop(name)
-            if not isinstance(held, Parts) or held.lost:
+            if not isinstance(held, Parts):
                 continue
             if name not in needed:
                 self.env[name] = lost(held)
                 continue
-            if has_break(stmt):
+            if held.lost or has_break(stmt):
                 raise Stays(held.site)
             carried[name] = self.own(held, name, out)
         outer = dict(self.env)
@@ -351,6 +351,8 @@ class Containers(Knowledge):
         for name in bound - set(carried):
             held = inner.get(name)
             if isinstance(held, Parts):
+                if name in needed:  # the next iteration reads it, and so may the test
+                    raise Stays(held.site)
                 self.env[name] = lost(held)
         out.append(new)
 

@@ -21,6 +21,7 @@ from srcjax.analysis.types import (
     Dict,
     List,
     Object,
+    OrNone,
     Scalar,
     Tuple,
     Type,
@@ -40,6 +41,7 @@ from srcjax.transforms.places import (
     keyed_parts,
     part_of,
     read_part,
+    rebuild,
 )
 from srcjax.transforms.reasons import ITEM, PARTS, Reason
 from srcjax.transforms.reverse.contributions import is_tuple
@@ -684,7 +686,7 @@ class ContainerRules(RuleTemplates):
         active = self.active(value)
         kind = self.kind(value.id)
         self.reasons = (ITEM,)
-        if active and isinstance(t, Unknown) and value.id not in self.views:
+        if isinstance(t, Unknown) and kind not in ("view", "split"):
             self.unpack_unknown(target, value)
             return
         for position, element in enumerate(target.elts):
@@ -716,8 +718,11 @@ class ContainerRules(RuleTemplates):
                 self.adjoint(n) if self.has_adjoint(n) else syntax.const(None)
                 for n in names
             ]
-            shown = gast.List(parts, syntax.LOAD)
-            packed = syntax.call("packed", value, shown)
+            t = self.type_of_name(value.id)
+            if isinstance(t, OrNone) and len(keyed_parts(t)) == len(parts):
+                packed = rebuild(t, parts)
+            else:
+                packed = syntax.call("packed", value, gast.List(parts, syntax.LOAD))
             place = self.places.present.get((value.id, ()))
             variable = self.places.variable(value.id, (), self.base(value.id))
             if place is not None:

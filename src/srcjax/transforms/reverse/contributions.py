@@ -16,6 +16,7 @@ from srcjax.analysis.types import (
     Dict,
     List,
     Object,
+    OrNone,
     Scalar,
     Tuple,
     Type,
@@ -116,6 +117,8 @@ class Contributions(OneStep):
         if name in self.views:
             return "view"
         t = self.type_of_name(name)
+        if isinstance(t, OrNone):
+            return "split" if is_static(t) and name not in self.dynamic else "value"
         if isinstance(t, (Tuple, List, Dict, Object)):
             # An earlier value is held as the later ones are that its name stands for.
             memory = t.buffers | self.type_of_name(name.removesuffix(OLD)).buffers

@@ -92,6 +92,28 @@ def handed_on(x):
     return of(pair, x[2]) + of(None, x[2])
 
 
+def written_through_a_list(x):
+    a, b = x * 2.0, x * 3.0
+    held = 3
+    if x[0] > 0.1:
+        held = [a, b]
+    if held != 3:
+        held[0][1:] = x[:-1] ** 2
+        held[1][...] *= a
+    return np.sum(a * b)
+
+
+def written_through_one_of_them(x):
+    a, b = x * 2.0, x * 3.0
+    pair = None
+    if x[0] > 0.1:
+        pair = a, b
+    if pair is not None:
+        a, _ = pair
+        a[1:] = x[:-1] ** 2
+    return np.sum(a * b)
+
+
 FUNCTIONS = [
     largest,
     unpacked,
@@ -99,6 +121,13 @@ FUNCTIONS = [
     inside_a_container,
     called_in_one_branch,
     handed_on,
+]
+#: Reverse mode refuses them, or their second derivatives.
+FORWARD = [
+    written_through_it,
+    written_through_a_list,
+    of_two_lengths,
+    written_through_one_of_them,
 ]
 POINTS = np.array([[0.5, 0.9, 0.2], [0.05, 0.4, 0.7], [0.02, 0.03, 0.01]])
 
@@ -131,11 +160,16 @@ def test_batches(f):
     np.testing.assert_allclose(srcjax.vmap(gradient)(POINTS), slopes)
 
 
+@pytest.mark.filterwarnings("ignore::srcjax.errors.PerformanceWarning")
 @pytest.mark.parametrize("x", POINTS, ids=["taken", "other", "neither"])
-@pytest.mark.parametrize("f", [written_through_it, of_two_lengths])
+@pytest.mark.parametrize("f", FORWARD, ids=lambda f: f.__name__)
 def test_forward(f, x):
     expected = [(f(x + d) - f(x - d)) / 2e-6 for d in 1e-6 * np.eye(3)]
     np.testing.assert_allclose(srcjax.jacfwd(f)(x), expected, rtol=1e-6, atol=1e-9)
+    if f in (of_two_lengths, written_through_one_of_them):
+        gradient = srcjax.grad(f)(x)
+        np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(srcjax.vmap(f)(POINTS), [f(p) for p in POINTS])
 
 
 def test_each_part_of_the_adjoint_is_a_name():

@@ -1,6 +1,7 @@
 """Helpers of batched code, where the types do not tell."""
 
 import copy
+from enum import Enum
 
 import numpy as np
 
@@ -50,8 +51,11 @@ def over_parts(function, x, *others):
             return tuple(items)
         return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
     made = copy.copy(x)
-    for key, value in vars(x).items():
-        object.__setattr__(made, key, function(value, *[part(o, key) for o in others]))
+    held = {k: function(v, *[part(o, k) for o in others]) for k, v in vars(x).items()}
+    if made is x and any(held[key] is not value for key, value in vars(x).items()):
+        raise TypeError(f"{x!r} cannot be of several examples: a copy of it is itself")
+    for key, value in held.items():
+        object.__setattr__(made, key, value)
     return made
 
 
@@ -61,7 +65,10 @@ def has_parts(x):
         hasattr(x, "__dataclass_fields__") and not isinstance(x, type)
     )
     return isinstance(x, (dict, list, tuple)) or (
-        hasattr(x, "__dict__") and not function and not hasattr(x, "dtype")
+        hasattr(x, "__dict__")
+        and not function
+        and not hasattr(x, "dtype")
+        and not isinstance(x, Enum)
     )
 
 

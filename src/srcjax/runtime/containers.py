@@ -31,6 +31,8 @@ def add(a, b):
         return type(a)(*items) if hasattr(a, "_fields") else type(a)(items)
     if is_record(a):
         total = copy.copy(a)
+        if total is a:
+            raise TypeError(f"{a!r} cannot be added to: a copy of it is itself")
         for key, value in vars(a).items():
             object.__setattr__(total, key, add(value, getattr(b, key)))
         return total

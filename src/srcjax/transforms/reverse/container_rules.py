@@ -719,7 +719,8 @@ class ContainerRules(RuleTemplates):
                 for n in names
             ]
             t = self.type_of_name(value.id)
-            if isinstance(t, OrNone) and len(keyed_parts(t)) == len(parts):
+            whole = all(map(self.has_adjoint, names))
+            if whole and isinstance(t, OrNone) and len(keyed_parts(t)) == len(parts):
                 packed = rebuild(t, parts)
             else:
                 packed = syntax.call("packed", value, gast.List(parts, syntax.LOAD))

@@ -73,6 +73,7 @@ from srcjax.transforms.batch.copies import read_at_once
 from srcjax.transforms.batch.entry import Batch, batched
 from srcjax.transforms.batch.masked import reduce_masked
 from srcjax.transforms.batch.polish import drop_unused_parameters
+from srcjax.transforms.batch.starts import fill_starts
 from srcjax.transforms.call_effects import mark_effects
 from srcjax.transforms.callees import Callees, recursive_functions
 from srcjax.transforms.cancelling import mark_cancelling
@@ -186,6 +187,11 @@ ROUND = (
     UnitPass(
         "masked",
         lambda program: is_mapping() and reduce_masked(program),
+        undoes=_ONCE,
+    ),
+    UnitPass(
+        "starts",
+        lambda program: is_mapping() and fill_starts(program),
         undoes=_ONCE,
     ),
     UnitPass(

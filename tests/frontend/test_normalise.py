@@ -219,7 +219,7 @@ CASES = {
             w = y * 3
             z = w + w
             value = z
-            if not value:
+            if not z:
                 value = y
             return value
         """,

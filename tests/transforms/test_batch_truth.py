@@ -81,3 +81,30 @@ def test_an_array_of_one_item_is_a_test(f, shape):
     t, v = np.array([2.0, 4.0, 5.0]).reshape(shape), np.arange(9.0).reshape(3, 3)
     expected = [f(a, b) for a, b in zip(t, v, strict=True)]
     np.testing.assert_array_equal(srcjax.vmap(f)(t, v), expected)
+
+
+@pytest.mark.filterwarnings("ignore::srcjax.errors.PerformanceWarning")
+def test_a_list_from_around_that_has_changed():
+    """Its type is what all lists that it was have in common: nothing is known of it."""
+    seen = [1.0]
+
+    def both(x):
+        if seen and x[0] > 0:
+            return x[0] * len(seen)
+        return x[1] ** 2
+
+    def first(x):
+        n = seen and x[0]
+        return n * 2 if n else x[1]
+
+    batch = np.array([[0.5, 1.0], [-0.3, 2.0], [0.1, 0.4]])
+    for f in (both, first):
+        batched, gradients = srcjax.vmap(f), srcjax.vmap(srcjax.grad(f))
+        for change in (lambda: None, lambda: seen.append(2.0), seen.clear):
+            change()
+            if f is first and not seen:  # the list itself where an example has numbers
+                continue
+            np.testing.assert_allclose(batched(batch), [f(x) for x in batch])
+            expected = [srcjax.grad(f)(x) for x in batch]
+            np.testing.assert_allclose(gradients(batch), expected)
+        seen.append(1.0)

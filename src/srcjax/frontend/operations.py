@@ -203,8 +203,10 @@ class Operations(SpecialCalls):
     def boolean(self, node: gast.BoolOp) -> gast.expr:
         """`a and b` by value: b is evaluated only where a decides nothing."""
         id = self.new_temp("value")
-        self.emit(syntax.assign(id, self.operation(node.values[0])))
-        test: gast.expr = syntax.name(id)
+        first = self.operation(node.values[0])
+        self.emit(syntax.assign(id, first))
+        # What a name holds is asked itself: it may be one for all examples of a batch.
+        test = syntax.clone(first) if syntax.is_name(first) else syntax.name(id)
         if isinstance(node.op, gast.Or):
             test = gast.UnaryOp(gast.Not(), test)
         rest = node.values[1:]

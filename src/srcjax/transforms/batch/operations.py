@@ -25,6 +25,7 @@ from srcjax.analysis.types import (
     NONE,
     UNKNOWN,
     Array,
+    Buffers,
     Const,
     Dict,
     List,
@@ -37,9 +38,13 @@ from srcjax.analysis.types import (
     all_buffers,
     dtype_of,
     is_active,
+    is_iterator,
     is_number,
     is_text,
     join_all,
+    parts,
+    same_shape,
+    shape_of,
     tells,
 )
 from srcjax.errors import (
@@ -440,6 +445,9 @@ class Operations(Lanes):
         t = self.example(base)
         if isinstance(t, _CONTAINERS):
             if self.index_mapped(index):
+                whole = is_number(self.example(index)) and not self.mapped(base)
+                if whole and is_table(t, self.written):
+                    return syntax.expression("np.array(v)[i]", v=base, i=index)
                 raise self.refuse(
                     "an item of a container at a mapped index", "an array"
                 )
@@ -741,6 +749,9 @@ class Operations(Lanes):
         callee = found[0] if len(found) == 1 else None
         part = isinstance(value, (gast.Subscript, gast.Attribute))
         if part and isinstance(self.example(value.value), _CONTAINERS):
+            index = getattr(value, "slice", None)
+            if index is not None and self.index_mapped(index):
+                return True
             return self.mapped(value)  # one part may differ, and another one not
         collective = self.is_collective(callee)
         function = getattr(callee, "__func__", callee)
@@ -1092,6 +1103,20 @@ def parts_of(t: Type) -> tuple[Type, ...]:
     from srcjax.analysis.types import parts
 
     return parts(t)
+
+
+def is_table(t: Type, written: Buffers) -> bool:
+    """Whether it is a list or tuple of numbers, or of arrays of one shape.
+
+    Those of an array of it are no views of the arrays: nothing is written to them.
+    """
+    items = parts(t) if isinstance(t, (List, Tuple)) and not is_iterator(t) else ()
+    if any(all_buffers(part) & written for part in items):
+        return False
+    shapes = [() if is_number(part) else shape_of(part) for part in items]
+    kinds = {getattr(dtype_of(part), "kind", "") for part in items}
+    known = None not in shapes and all(same_shape(shapes[0], s) for s in shapes)
+    return bool(items) and known and kinds <= set("iuf")
 
 
 def merged_shape_index(node: gast.Subscript) -> gast.expr:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import typing
 from typing import Any
 
@@ -115,9 +116,16 @@ def infer_arange(
         if any(not isinstance(t, Const) and not _python(t) for t in given):
             found = None  # NumPy scalars bring their own dtype
     size = as_dim(given[0]) if len(given) == 1 else None
-    if all(isinstance(v, int) for v in values):
-        size = len(range(*values)) if values[-1] or len(values) < 3 else None
+    if all(isinstance(v, (int, float)) for v in values):
+        size = _steps(*values)
     return Array(dtype=dtype_or(dtype, found), shape=(size,))
+
+
+def _steps(start: float, stop: float | None = None, step: float = 1) -> int | None:
+    """How many numbers `np.arange` gives."""
+    first, last = (0, start) if stop is None else (start, stop)
+    count = (last - first) / step if step else math.inf
+    return max(math.ceil(count), 0) if math.isfinite(count) else None
 
 
 def _python(t: Type) -> bool:

@@ -240,7 +240,7 @@ def _is_whole(t: Type) -> bool:
     """Whether it is a Python integer."""
     if isinstance(t, Const):
         return type(t.value) is int
-    return isinstance(t, Scalar) and t.python and same_dtype(t.dtype, INT.dtype)
+    return isinstance(t, Scalar) and t.python is True and same_dtype(t.dtype, INT.dtype)
 
 
 def truth(t: Type) -> bool | None:
@@ -381,6 +381,9 @@ def is_instance(value: Type, cls: Type) -> Type:
             return BOOL
     if wanted is None:
         return BOOL
+    if isinstance(value, Scalar) and value.python is None:
+        each = {is_instance(replace(value, python=way), cls) for way in (True, False)}
+        return each.pop() if len(each) == 1 else BOOL
     actual = class_of(value)
     if actual is None:
         return BOOL
@@ -463,6 +466,8 @@ def class_of(value: Type) -> Any:
     elif isinstance(value, Const):
         actual = type(value.value)
     elif isinstance(value, Scalar) and value.dtype is not None:
+        if value.python is None:
+            return None
         actual = value.dtype.type
         if value.python:
             actual = {"f": float, "i": int, "b": bool, "c": complex}[value.dtype.kind]

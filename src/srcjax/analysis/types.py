@@ -193,12 +193,13 @@ def _alike(a: Any, b: Any) -> bool:
 class Scalar(Type):
     """A Python number (`python=True`) or NumPy scalar of the given dtype.
 
+    `python` is None of what may be either.
     `size`: the dimension of an axis that has this (whole) number of places. `span`: the
     least whole number that it may be, and the one that it stays below.
     """
 
     dtype: np.dtype | None = None
-    python: bool = False
+    python: bool | None = False
     size: Dim = None
     span: Span | None = None
 
@@ -911,7 +912,8 @@ def _joined(a: Type, b: Type) -> Type:
         return Object(active, buffers, a.cls, fields)
     if is_number(a) and is_number(b):
         dtype = dtype_of(a) if same_dtype(dtype_of(a), dtype_of(b)) else None
-        return Scalar(active, buffers, dtype, _python(a) and _python(b))
+        python = _python(a) if _python(a) is _python(b) else None
+        return Scalar(active, buffers, dtype, python)
     if isinstance(a, Array) and isinstance(b, Array):
         dtype = a.dtype if same_dtype(a.dtype, b.dtype) else None
         return Array(active, buffers, dtype, join_shapes(a.shape, b.shape))
@@ -979,7 +981,7 @@ def _number_or_array(
     return NumberOrArray(active, buffers, dtype, shape)
 
 
-def _python(t: Type) -> bool:
+def _python(t: Type) -> bool | None:
     return (
         t.python
         if isinstance(t, Scalar)
@@ -1003,16 +1005,19 @@ def join_all(ts: Any) -> Type | None:
 
 
 def _join_lists(a: Any, b: Any, active: bool, buffers: Buffers) -> Type:
-    cls = (
-        list if isinstance(a, List) and isinstance(b, List) and a.cls is list else tuple
-    )
-    if isinstance(a, Tuple) != isinstance(b, Tuple) and cls is not tuple:
+    cls = _sequence(a)
+    if cls is not _sequence(b):
         return Unknown(is_active(a) or is_active(b), all_buffers(a) | all_buffers(b))
     if a.items is not None and b.items is not None and len(a.items) == len(b.items):
         items = tuple(map(join, a.items, b.items))
         return List(active, buffers, items, None, cls, a.view or b.view)
     elem = join_all(parts(a) + parts(b))
     return List(active, buffers, None, elem, cls, a.view or b.view)
+
+
+def _sequence(t: Tuple | List) -> type:
+    """The class of a list or a tuple: the one of a namedtuple is its own."""
+    return t.cls or tuple if isinstance(t, Tuple) else t.cls
 
 
 def _join_dicts(a: Dict, b: Dict, active: bool, buffers: Buffers) -> Type:

@@ -50,7 +50,8 @@ def is_wider(t: Type, than: Type) -> bool:
         return join(than, t) == t
     if isinstance(t, Scalar):
         python = than.python if isinstance(than, Scalar) else True
-        fits = is_number(than) and t.size is t.span is None and t.python <= python
+        fits = is_number(than) and t.size is t.span is None
+        fits = fits and t.python in (None, python)
         return fits and (t.dtype is None or same_dtype(t.dtype, dtype_of(than)))
     if isinstance(t, Array) and isinstance(than, Array):
         if t.dtype is not None and not same_dtype(t.dtype, than.dtype):

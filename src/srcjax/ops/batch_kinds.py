@@ -114,7 +114,7 @@ def is_weak(t: Type) -> bool:
     return (
         isinstance(t, Const)
         and type(t.value) in (bool, int, float, complex)
-        or (isinstance(t, Scalar) and t.python)
+        or (isinstance(t, Scalar) and t.python is True)
     )
 
 

@@ -129,7 +129,7 @@ def _steps(start: float, stop: float | None = None, step: float = 1) -> int | No
 
 
 def _python(t: Type) -> bool:
-    return isinstance(t, Scalar) and t.python
+    return isinstance(t, Scalar) and t.python is True
 
 
 def infer_linspace(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -97,13 +98,25 @@ def _asked(
 _PYTHON_NUMBERS = (bool, int, float, complex)
 
 
+def _gives_python(function: Callable, types: tuple[Type, ...]) -> bool | None:
+    """Whether a function of numbers gives a Python number; None where it may."""
+    either = [isinstance(t, Scalar) and t.python is None for t in types]
+    found = set()
+    for way in (False, True) if any(either) else (False,):
+        given = [
+            replace(t, python=way) if asked else t  # type: ignore[call-arg]
+            for t, asked in zip(types, either, strict=True)
+        ]
+        found.add(_asked(function, *map(_kind_of, given))[1])
+    return found.pop() if len(found) == 1 else None
+
+
 def infer_elementwise(function: Callable, *types: Type) -> Type:
     """Broadcast shape and NumPy's own dtype; Python numbers stay Python numbers."""
     shapes = [shape_of(t) for t in types]
     dtype = result_dtype(function, *types)
     if all(is_number(t) for t in types):
-        _, python = _asked(function, *map(_kind_of, types))
-        return Scalar(dtype=dtype, python=python)
+        return Scalar(dtype=dtype, python=_gives_python(function, types))
     if any(shape is None for shape in shapes):
         spread = _infer_spread(function, types)
         if spread is not None:

@@ -51,8 +51,8 @@ def in_classes_of(a: Type, b: Type) -> Type:
 def of_sum(t: Type) -> Type:
     """A new value of the type, of which no number is known."""
     if is_number(t):
-        python = not isinstance(getattr(t, "value", None), np.generic)
-        python = t.python if isinstance(t, Scalar) else python
+        known = not isinstance(getattr(t, "value", None), np.generic)
+        python = t.python if isinstance(t, Scalar) else known
         return Scalar(active=is_active(t), dtype=dtype_of(t), python=python)
     if isinstance(t, Array) or parts(t):
         return without_buffers(map_parts(t, of_sum))

@@ -105,7 +105,7 @@ def can_stand_together(leaves: list[Leaf]) -> bool:
 
 def is_weak(t: Type) -> bool:
     """Whether the value is a Python number."""
-    return isinstance(t, Const) or (isinstance(t, Scalar) and t.python)
+    return isinstance(t, Const) or (isinstance(t, Scalar) and t.python is True)
 
 
 def plain(t: Type) -> bool:

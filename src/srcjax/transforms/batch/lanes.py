@@ -23,6 +23,7 @@ from srcjax.analysis.types import (
     Dict,
     List,
     Object,
+    OrNone,
     Scalar,
     Tuple,
     Type,
@@ -272,10 +273,12 @@ class Lanes(Writer):
     def by_parts(self, t: Type, value: gast.expr, f: Any) -> gast.expr | None:
         """The container with `f` applied to its mapped arrays and numbers.
 
-        None where the types do not tell what is in it.
+        None where the types do not tell what is in it, or whether it is there.
         """
         if not is_active(t):
             return value
+        if isinstance(t, OrNone):
+            return None
         if isinstance(t, (Array, Scalar, Const)):
             made: gast.expr = f(value)
             return made

@@ -148,9 +148,17 @@ class Operations(Lanes):
     def asked_of_class(self, call: gast.Call) -> gast.expr:
         """`isinstance(x, float)` and its kin, of an example: the batch is an array."""
         outcome = self.typer.type_of(call, self.examples)
-        if isinstance(outcome, Const) and isinstance(outcome.value, bool):
-            return syntax.const(outcome.value)
-        if isinstance(self.example(call.args[0]), _CONTAINERS):
+        name = getattr(call.args[0], "id", "")
+        alone = [
+            self.typer.type_of(call, {**self.examples, name: t})
+            for t in self.given(name)
+        ]
+        answer = outcome.value if isinstance(outcome, Const) else None
+        if isinstance(answer, bool) and all(each == outcome for each in alone):
+            return syntax.const(answer)
+        if not isinstance(answer, bool) and isinstance(
+            self.example(call.args[0]), _CONTAINERS
+        ):
             return call  # the batch is one too
         if called(call) == "isinstance" and self.is_of_containers(call.args[1]):
             return call  # a batch of numbers or arrays is none, as each of them
@@ -389,16 +397,20 @@ class Operations(Lanes):
         """
         if name in self.bound_apart:
             return None
+        given = self.given(name)
+        others = [t for t in given if t != Const(value=None)]
+        kinds = (Array, Scalar, List, Tuple, Dict, Object)
+        known = len(others) < len(given) and all(isinstance(t, kinds) for t in others)
+        return join_all(others) if known else None
+
+    def given(self, name: str) -> list[Type]:
+        """What each statement that binds the name gives it, for one example."""
         inside = syntax.all_statements(self.unit.node.body)
         binding = [s for s in inside if name in syntax.names_written(syntax.head(s))]
         if name in self.unit.parameters:
             binding.append(self.unit.node)
         variants = [v for stmt in binding for v in self.facts.of(stmt)]
-        given = [v.after[name] for v in variants if name in v.after]
-        others = [t for t in given if t != Const(value=None)]
-        kinds = (Array, Scalar, List, Tuple, Dict, Object)
-        known = len(others) < len(given) and all(isinstance(t, kinds) for t in others)
-        return join_all(others) if known else None
+        return [v.after[name] for v in variants if name in v.after]
 
     @functools.cached_property
     def bound_apart(self) -> set[str]:

@@ -7,6 +7,7 @@ gathered, and put back into the memory that it has.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import gast
@@ -14,22 +15,29 @@ import numpy as np
 
 from srcjax import syntax
 from srcjax.analysis.flow.bindings import exposed, surely
+from srcjax.analysis.known_values import class_of
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
     Closure,
     Const,
     Dict,
+    Leaf,
     List,
+    NumberOrArray,
     Object,
+    OrNone,
     Other,
     Transformed,
     Tuple,
     Type,
+    Unknown,
     all_buffers,
     is_active,
+    is_number,
 )
 from srcjax.transforms.batch.rules import Rules
+from srcjax.transforms.places import keyed_parts
 
 _CONTAINERS = (Tuple, List, Dict, Object)
 
@@ -95,6 +103,7 @@ class Sharing(Rules):
         """
         self.check_kept(stmt, names)
         self.check_lengths(stmt, names)
+        self.check_kinds(stmt, names)
         functions = functions_in(stmt)
         for n in names:
             t = self.examples.get(n, UNKNOWN)
@@ -122,6 +131,37 @@ class Sharing(Rules):
                     "examples, and it is written to",
                     "a copy",
                 )
+
+    def check_kinds(self, stmt: gast.stmt, names: list[str]) -> None:
+        """Each example has a value of the same kind under a name.
+
+        A batch has no place for a number of some examples beside None of others. What
+        is only ever indexed, unpacked or returned in a tuple is no None where it is.
+        """
+        given: dict[str, list[Type]] = {n: [] for n in names}
+        for inner in syntax.walk(stmt):
+            if isinstance(inner, gast.stmt):
+                for n in syntax.names_written(syntax.head(inner)) & given.keys():
+                    given[n].append(self.value_type(inner, n))
+        for n in names:
+            joined = self.examples.get(n, UNKNOWN)
+            lost = type(joined) is Unknown and Unknown not in map(type, given[n])
+            none = isinstance(joined, OrNone) or type(joined) is Unknown
+            if none and not self.is_looked_at(n):
+                continue
+            if lost or differ_in_kind([joined, *given[n]]):
+                raise self.refuse(
+                    f"of which kind `{n}` is, differs between examples",
+                    "a value of the same kind in each branch",
+                )
+
+    def is_looked_at(self, name: str) -> bool:
+        """Whether the name is read where None is as good as another value."""
+        return any(
+            isinstance(value, gast.Name) and value.id == name
+            for node in syntax.walk(self.unit.node.body)
+            for value in _looked_at(node)
+        )
 
     def check_lengths(self, stmt: gast.stmt, names: list[str]) -> None:
         """What some examples define anew has the items that that of the others has.
@@ -279,3 +319,42 @@ def made_in(buffer: Any, stmt: gast.stmt) -> bool:
 
 
 __all__ = ["Sharing"]
+
+
+def differ_in_kind(types: Sequence[Type]) -> bool:
+    """Whether values of the types are surely not all of one kind."""
+    if any(isinstance(t, (OrNone, NumberOrArray)) for t in types):
+        return True
+    types = [t for t in types if type(t) not in (Unknown, Leaf)]
+    kinds = set(map(_kind_of, types))
+    if len(kinds) != 1:
+        return len(kinds) > 1
+    keyed = [dict(keyed_parts(t)) for t in types]
+    if len({tuple(each) for each in keyed}) > 1:
+        return False  # see `check_lengths`
+    return any(differ_in_kind([each[key] for each in keyed]) for key in keyed[0])
+
+
+def _kind_of(t: Type) -> Any:
+    """What sets values apart that no array holds beside one another."""
+    if is_number(t):
+        return "number"
+    if isinstance(t, Array):
+        return "array"
+    return class_of(t) or type(t)
+
+
+def _looked_at(node: Any) -> list[Any]:
+    """What a node tests, compares, hands on or gives another name."""
+    if isinstance(node, (gast.If, gast.While, gast.IfExp)):
+        return [node.test]
+    if isinstance(node, gast.BoolOp):
+        return list(node.values)
+    if isinstance(node, gast.UnaryOp):
+        return [node.operand] if isinstance(node.op, gast.Not) else []
+    if isinstance(node, gast.Compare):
+        return [node.left, *node.comparators]
+    if isinstance(node, gast.Call):
+        return [*node.args, *(k.value for k in node.keywords)]
+    named = isinstance(node, gast.Assign) and isinstance(node.targets[0], gast.Name)
+    return [node.value] if named or isinstance(node, gast.Return) else []

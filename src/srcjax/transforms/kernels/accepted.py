@@ -62,7 +62,7 @@ def is_pythons(t: Type) -> bool:
     """Whether a number is Python's own: it divides by zero loudly, and never wraps."""
     if isinstance(t, Const):
         return isinstance(t.value, (int, float))
-    return isinstance(t, Scalar) and t.python
+    return isinstance(t, Scalar) and t.python is True
 
 
 def array_of(maker: str, shape: gast.expr, dtype: Any, *fill: gast.expr) -> gast.expr:

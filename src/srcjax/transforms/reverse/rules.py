@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from typing import Any
 
 import gast
 
 from srcjax import syntax
+from srcjax.analysis.expressions import is_whole
 from srcjax.analysis.flow.bindings import swap_pairs
 from srcjax.analysis.known_values import OPERATORS, UNARY
 from srcjax.analysis.types import (
     UNKNOWN,
+    Array,
     Dict,
     List,
     Tuple,
     Unknown,
+    is_active,
+    is_number,
     join_all,
 )
 from srcjax.ops.record import Op, lookup
@@ -271,9 +276,41 @@ class Rules(InplaceRules):
                 ),
             )
             return
+        self.check_no_sequences(value)
         op = lookup(function)
         assert op is not None
         self.apply(name, op, [value.left, value.right], {}, "np")
+
+    def check_no_sequences(self, value: gast.BinOp) -> None:
+        """Sums and products of lists are other things than those of arrays."""
+        if not isinstance(value.op, (gast.Add, gast.Mult)):
+            return
+        operands = value.left, value.right
+        for operand, other in (operands, operands[::-1]):
+            name = getattr(operand, "id", "")
+            found = join_all(self.typer.type_of(other, env) for env in self.envs)
+            if isinstance(value.op, gast.Add):
+                fits = not isinstance(found, Array) and not is_number(found or UNKNOWN)
+            else:
+                fits = type(found) is Unknown or is_whole(found)
+            unsure = any(type(env.get(name)) is Unknown for env in self.envs)
+            if fits and unsure and name in self.names_of_sequences:
+                raise self.refuse(
+                    f"`{syntax.text(value)}` where `{name}` may be a list or a tuple",
+                    "`np.array(...)` of it, or another name for it",
+                )
+
+    @functools.cached_property
+    def names_of_sequences(self) -> set[str]:
+        """Names that a list or tuple of differentiated values is bound to somewhere."""
+        stmts = syntax.all_statements(self.unit.node.body)
+        return {
+            name
+            for variants in map(self.facts.of, stmts)
+            for variant in variants
+            for name, t in variant.after.items()
+            if isinstance(t, (List, Tuple)) and is_active(t)
+        }
 
     def of_UnaryOp(self, name: str, value: gast.UnaryOp) -> None:
         op = lookup(UNARY[type(value.op)])

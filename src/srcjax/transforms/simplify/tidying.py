@@ -594,7 +594,7 @@ class Tidying:
     def is_count(self, node: gast.expr) -> bool:
         """Whether it is a whole number of Python's, which has a sign."""
         t = self.type_of(node)
-        return isinstance(t, Scalar) and t.python and t.dtype == int
+        return isinstance(t, Scalar) and t.python is True and t.dtype == int
 
     def is_number(self, node: gast.expr) -> bool:
         return is_number(self.type_of(node))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
 import gast
 import numpy as np
 
 from srcjax import syntax
+from srcjax._generated import __name__ as GENERATED
 from srcjax.frontend.lowering import LoweringBase
 from srcjax.ops.patched import is_users
 
@@ -49,8 +51,14 @@ class UfuncCalls(LoweringBase):
         return target
 
     def is_own_out(self, function: gast.expr) -> bool:
-        """Whether a user's function is called, which may mean anything by `out`."""
+        """Whether a user's function is called, which may mean anything by `out`.
+
+        So may what a transform made of one: the text of a derivative is read again.
+        """
         called = self.varying.value(function)
+        if isinstance(called, FunctionType):
+            home = str(called.__globals__.get("__name__"))
+            return is_users(called) or home.rpartition(".")[0] == GENERATED
         if called is not None:
             return is_users(called)
         if isinstance(function, gast.Name):

@@ -27,7 +27,6 @@ from srcjax.analysis.types import (
     Array,
     Dict,
     List,
-    NumberOrArray,
     Object,
     Scalar,
     Tuple,
@@ -614,11 +613,6 @@ class Regions(Sharing):
         return syntax.call("np.count_nonzero", syntax.clone(where))
 
     def put_back(self, name: str, where: gast.expr, made: str) -> list[gast.stmt]:
-        if isinstance(self.examples[name], NumberOrArray):
-            raise self.refuse(
-                f"`{name}` is a number for some examples, and an array for others",
-                f"`{name} = np.zeros(...)` for the number",
-            )
         if name not in self.declared and self.has_room(name):
             item = gast.Subscript(syntax.name(name), syntax.clone(where), syntax.STORE)
             return [syntax.assign(item, syntax.name(made))]

@@ -1,4 +1,4 @@
-"""Users' functions may mean anything by `out`, in the texts of their derivatives too."""
+"""Users may mean anything by `out`, in the texts of their derivatives too."""
 
 import numpy as np
 

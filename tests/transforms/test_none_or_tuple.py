@@ -56,6 +56,22 @@ def inside_a_container(x):
     return x[0] * 2
 
 
+def both_or_none(x):
+    pair = (x[0], x[1]) if x[0] > 0.1 else None
+    value = pair and pair[0] * pair[1]
+    return x[2] if value is None else value**2
+
+
+def a_number_too(x):
+    pair = (x[0], x[1]) if x[0] > 0.1 else None
+    value = pair
+    if x[1] > 0.5:
+        value = x[1]
+    if value is None:
+        return x[2] * x[0]
+    return value * x[2] if x[1] > 0.5 else value[0] * x[1]
+
+
 def of_two_lengths(x):
     found = None
     if x[0] > 0.1:
@@ -121,6 +137,8 @@ FUNCTIONS = [
     inside_a_container,
     called_in_one_branch,
     handed_on,
+    both_or_none,
+    a_number_too,
 ]
 #: Reverse mode refuses them, or their second derivatives.
 FORWARD = [

@@ -586,7 +586,11 @@ class Contributions(OneStep):
     ) -> None:
         """A contribution to a whole container, part by part."""
         parts = keyed_parts(t)
-        as_array = isinstance(self.type_of(value), Array)  # of a list taken for one
+        have = self.type_of(value)
+        as_array = isinstance(have, Array)  # of a list taken for one
+        if isinstance(t, OrNone) and not isinstance(have, Tuple):
+            zero = zero_of(t, self.primal(name, path))  # `value` is None where `x` is
+            value = gast.BoolOp(gast.Or(), [value, zero])
         if isinstance(value, gast.Call):
             spelled = self.typer.agree(value, self.envs)
             if _is_of_parts(spelled) and len(spelled.elts) == len(parts):

@@ -196,3 +196,18 @@ def test_each_part_of_the_adjoint_is_a_name():
     assert "runtime" not in text
     text = srcjax.source(srcjax.grad(unpacked), POINTS[0])
     assert "dfound = (b, a)" in text
+
+
+def test_numbers_some_of_which_are_missing():
+    def f(zs):
+        total = 0.0
+        for z in zs:
+            if z is not None:
+                total = total - 0.5 * (z - 1.0) ** 2
+        return total
+
+    _, pullback = srcjax.vjp(f, [1.5, None, 3.0])
+    ((first, missing, last),) = pullback(1.0)
+    assert isinstance(first, float)
+    assert isinstance(last, float)
+    assert (first, missing, last) == (-0.5, None, -2.0)

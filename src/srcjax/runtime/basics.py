@@ -33,6 +33,8 @@ def unreduce(d, axis, keepdims, x):
     """Spread the adjoint `d` of a reduction of `x` along `axis` over x's shape."""
     if axis is not None and not keepdims and np.ndim(x):
         d = np.expand_dims(d, axis)
+    if np.isscalar(d) and np.isscalar(x):
+        return d
     return np.broadcast_to(d, np.shape(x))
 
 

@@ -156,10 +156,15 @@ class Sharing(Rules):
                 )
 
     def is_looked_at(self, name: str) -> bool:
-        """Whether the name is read where None is as good as another value."""
+        """Whether the name is read where None is as good as another value.
+
+        It is not where the function that is batched gives it: that asks for a result.
+        """
+        entry = self.program.units[self.program.entry] is self.unit
         return any(
             isinstance(value, gast.Name) and value.id == name
             for node in syntax.walk(self.unit.node.body)
+            if not (entry and isinstance(node, gast.Return))
             for value in _looked_at(node)
         )
 

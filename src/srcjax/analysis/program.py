@@ -139,6 +139,10 @@ class Facts:
         """The variants in which the statement was executed."""
         return list(self.variants.get(id(node), {}).values())
 
+    def type_after(self, stmt: gast.AST, name: str) -> Type | None:
+        """The join of what the name was when the statement had been executed."""
+        return join_all(v.after[name] for v in self.of(stmt) if name in v.after)
+
     def record(self, node: gast.AST, variant: Variant) -> None:
         """Add one abstract execution of the statement."""
         self.nodes.append(node)

@@ -869,7 +869,7 @@ def _joined(a: Type, b: Type) -> Type:
     buffers = a.buffers | b.buffers
     if all(map(is_entry, (a, b))) and Leaf in (type(a), type(b)):
         return Leaf(active, buffers)
-    if isinstance(a, OrNone) or isinstance(b, OrNone) or _is_none(a) or _is_none(b):
+    if isinstance(a, OrNone) or isinstance(b, OrNone) or is_none(a) or is_none(b):
         found = _tuple_or_none(a, b)
         if found is not None:
             return found
@@ -928,13 +928,14 @@ def _joined(a: Type, b: Type) -> Type:
     return Unknown(is_active(a) or is_active(b), all_buffers(a) | all_buffers(b))
 
 
-def _is_none(t: Type) -> bool:
+def is_none(t: Type | None) -> bool:
+    """Whether the value is known to be None."""
     return isinstance(t, Const) and t.value is None
 
 
 def _tuple_or_none(a: Type, b: Type) -> OrNone | None:
     """The join of None and tuples of one length, if it is one."""
-    tuples = [t for t in map(present, (a, b)) if not _is_none(t)]
+    tuples = [t for t in map(present, (a, b)) if not is_none(t)]
     if not all(isinstance(t, Tuple) and t.view is None for t in tuples):
         return None
     both = join_all(tuples)

@@ -15,9 +15,9 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any
 
+from srcjax import _generated
 from srcjax.analysis.custom import CustomRule
 from srcjax.api import forward, reverse
 from srcjax.api.forward import jvp
@@ -74,9 +74,7 @@ def check_functions(primals: tuple) -> None:
     waiting, seen = list(primals), set()
     while waiting:
         function = waiting.pop()
-        home = str(getattr(function, "__module__", "")).split(".")[:2]
-        made = isinstance(function, FunctionType) and home == ["srcjax", "_generated"]
-        if not made or id(function) in seen:
+        if not _generated.holds(function) or id(function) in seen:
             continue
         seen.add(id(function))
         held = list(inspect.getclosurevars(function).nonlocals.values())

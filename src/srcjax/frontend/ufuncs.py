@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from types import FunctionType
 from typing import Any
 
 import gast
 import numpy as np
 
-from srcjax import syntax
-from srcjax._generated import __name__ as GENERATED
+from srcjax import _generated, syntax
 from srcjax.frontend.lowering import LoweringBase
 from srcjax.ops.patched import is_users
 
@@ -56,11 +54,8 @@ class UfuncCalls(LoweringBase):
         So may what a transform made of one: the text of a derivative is read again.
         """
         called = self.varying.value(function)
-        if isinstance(called, FunctionType):
-            home = str(called.__globals__.get("__name__"))
-            return is_users(called) or home.rpartition(".")[0] == GENERATED
         if called is not None:
-            return is_users(called)
+            return is_users(called) or _generated.holds(called)
         if isinstance(function, gast.Name):
             return function.id in _defined_in(self.source.node)
         return isinstance(function, gast.Attribute) and not hasattr(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections import OrderedDict, defaultdict
-from enum import Enum
 from types import SimpleNamespace
 
 import numpy as np
@@ -242,11 +241,11 @@ def new_zero(x, made, apart):
         parts = vars(x)
         # An object of its own; what is in it is not copied, but set below.
         zero = copy.copy(x)
-        if vars(zero) is parts:  # there is one of it alone, as of a logger
-            return None
-        for key, value in parts.items():
-            object.__setattr__(zero, key, zero_part(value, made, apart))
-        return zero
+        if zero is not x and vars(zero) is not parts:
+            for key, value in parts.items():
+                object.__setattr__(zero, key, zero_part(value, made, apart))
+            return zero
+        # There is one of it alone: a class, a member of an Enum, `np.sin`, a logger.
     return 0.0 if isinstance(x, (int, float)) else None
 
 
@@ -258,14 +257,9 @@ def of_class(x, items):
 
 
 def is_record(x):
-    """Whether `x` is an object with attributes, of a class written in Python.
-
-    A class is none, nor is what there is one of alone: an Enum's member, `np.sin`.
-    """
+    """Whether `x` is an object with attributes, of a class written in Python."""
     if isinstance(x, SimpleNamespace):
         return True
-    if isinstance(x, (type, Enum, np.ufunc)):
-        return False
     init, new = type(x).__init__, type(x).__new__
     bare = init is object.__init__ and new is object.__new__  # it has no `__init__`
     held = getattr(x, "__dict__", None)

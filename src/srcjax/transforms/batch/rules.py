@@ -91,10 +91,8 @@ class Rules(Operations):
 
     def value_type(self, stmt: gast.stmt, name: str) -> Type:
         """What the statement gives the name, for one example."""
-        from srcjax.analysis.types import join_all
-
-        found = [v.after[name] for v in self.facts.of(stmt) if name in v.after]
-        return join_all(found) or self.examples.get(name, UNKNOWN)
+        found = self.facts.type_after(stmt, name)
+        return self.examples.get(name, UNKNOWN) if found is None else found
 
     def as_batch(
         self, value: gast.expr, original: gast.expr, have: Type, name: str

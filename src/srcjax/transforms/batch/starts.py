@@ -28,7 +28,6 @@ from srcjax.analysis.types import (
     NumberOrArray,
     Type,
     is_number,
-    join_all,
     same_dtype,
     same_shape,
     shape_of,
@@ -36,7 +35,9 @@ from srcjax.analysis.types import (
 )
 from srcjax.frontend.unit import Unit
 from srcjax.ops.elementwise_facts import elementwise_operation, function_named
+from srcjax.ops.expand.asking import size_text
 from srcjax.transforms.call_effects import called
+from srcjax.transforms.simplify.factors import number_of
 
 _OPERATORS = (gast.Add, gast.Sub, gast.Mult, gast.Div)
 #: What gives zero of zeros, be they one or many, and no other number of none at all.
@@ -101,8 +102,7 @@ class _Starts:
 
     def is_array(self, stmt: Any, name: str) -> bool:
         """Whether the statement binds the name to an array of its shape."""
-        found = [v.after.get(name, UNKNOWN) for v in self.facts.of(stmt)]
-        t = join_all(found)
+        t = self.facts.type_after(stmt, name)
         return isinstance(t, Array) and same_shape(t.shape, self.shape(name))
 
     def is_zero(self, node: Any, seen: frozenset = frozenset()) -> bool:
@@ -165,12 +165,8 @@ class _Starts:
             return syntax.const(dim)
         for name, given in self.given.items():
             for axis, other in enumerate(shape_of(given) or ()):
-                if not isinstance(other, Sym) or not isinstance(dim, Sym):
-                    continue
-                if other == dim:
-                    whole: Any = syntax.expression("x.shape[k]", x=syntax.name(name))
-                    whole.slice = syntax.const(axis)
-                    return whole
+                if isinstance(dim, Sym) and other == dim:
+                    return size_text(syntax.name(name), axis)
         return None
 
 
@@ -211,9 +207,8 @@ def _number(node: Any) -> float | None:
     if isinstance(node, gast.UnaryOp) and isinstance(node.op, gast.USub):
         inner = _number(node.operand)
         return None if inner is None else -inner
-    named = isinstance(node, gast.Attribute)
-    value = function_named(syntax.dotted(node) or "") if named else None
-    value = node.value if isinstance(node, gast.Constant) else value
+    chain = syntax.dotted(node) if isinstance(node, gast.Attribute) else None
+    value = function_named(chain) if chain else number_of(node)
     return value if type(value) in (int, float) else None
 
 

@@ -127,7 +127,9 @@ class Rules(CallTangents):
         self.check_shared(name, value)
         made = syntax.assign(self.dot_name(name), tangent)
         made.augments = getattr(stmt, "augments", False)  # `x_dot += v_dot`, like `x`
-        if self.must_be_fresh(self.type_after(stmt, name), tangent, value):
+        bound = self.facts.type_after(stmt, name)  # the name may hold others elsewhere
+        t = self.type_of_name(name) if bound is None else ageless(bound)
+        if self.must_be_fresh(t, tangent, value):
             made.fresh = True
             made.value = own(tangent, self.type_of(syntax.name(name)))
         elif isinstance(tangent, gast.Tuple) and self.has_rules(value):
@@ -211,11 +213,6 @@ class Rules(CallTangents):
             for e, item in pairs
         ]
         return gast.Tuple(owned, syntax.LOAD)
-
-    def type_after(self, stmt: gast.stmt, name: str) -> Type:
-        """The type of what the statement binds; the name may hold others elsewhere."""
-        found = join_all([v.after.get(name, UNKNOWN) for v in self.facts.of(stmt)])
-        return self.type_of_name(name) if found is None else ageless(found)
 
     def must_be_fresh(self, t: Type, tangent: gast.expr, value: gast.expr) -> bool:
         """Whether the tangent has to be a new array, as the value is.

@@ -13,6 +13,7 @@ from srcjax.analysis.types import (
     Tuple,
     Type,
     dtype_of,
+    is_none,
     same_size,
     shape_of,
 )
@@ -252,8 +253,7 @@ class Arrays(Displays):
 
     def is_none(self, node: gast.expr) -> bool:
         """Whether an expression is known to be None, as `np.newaxis` is."""
-        t = self.type_of(node)
-        return isinstance(t, Const) and t.value is None
+        return is_none(self.type_of(node))
 
     def with_new_axis(
         self, assign: gast.Assign, operation: Operation

@@ -124,7 +124,7 @@ class SettlingBase:
 
     def type_after(self, stmt: gast.stmt, name: str) -> Type | None:
         """The join of what the name was when the statement had been executed."""
-        return join_all(v.after[name] for v in self.facts.of(stmt) if name in v.after)
+        return self.facts.type_after(stmt, name)
 
     def is_range(self, node: gast.expr) -> bool:
         return isinstance(node, gast.Call) and self.is_builtin(node.func, "range")

@@ -32,6 +32,7 @@ from srcjax.analysis.types import (
     Tuple,
     Varies,
     is_active,
+    is_none,
     is_number,
     rank_of,
     type_of,
@@ -578,8 +579,7 @@ class ValueSettling(StructureSettling, UpdateSettling, IndexSettling):
             r = np.copyto(y, x)            np.copyto(y, x)
                                            r = None
         """
-        t = self.type_after(stmt, stmt.targets[0].id)
-        return isinstance(t, Const) and t.value is None
+        return is_none(self.type_after(stmt, stmt.targets[0].id))
 
     def attribute_name(self, stmt: gast.stmt, node: gast.expr) -> str | None:
         """The name of an attribute that is asked for, or set, if it is known."""

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import srcjax
+from tests.transforms.differences import check_batches, check_derivatives
 
 
 def largest(x):
@@ -154,28 +155,13 @@ POINTS = np.array([[0.5, 0.9, 0.2], [0.05, 0.4, 0.7], [0.02, 0.03, 0.01]])
 @pytest.mark.parametrize("x", POINTS, ids=["taken", "other", "neither"])
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
 def test_derivatives(f, x):
-    def slope(g, d):
-        return (g(x + 1e-6 * d) - g(x - 1e-6 * d)) / 2e-6
-
-    gradient = srcjax.grad(f)
-    expected = [slope(f, d) for d in np.eye(3)]
-    np.testing.assert_allclose(gradient(x), expected, rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(srcjax.jacfwd(f)(x), expected, rtol=1e-6, atol=1e-9)
-    curved = [slope(gradient, d) for d in np.eye(3)]
-    found = srcjax.jacfwd(gradient)(x)
-    np.testing.assert_allclose(found, curved, rtol=1e-6, atol=1e-8)
-    found = srcjax.jacrev(gradient)(x)
-    np.testing.assert_allclose(found, curved, rtol=1e-6, atol=1e-8)
-    np.testing.assert_allclose(srcjax.jit(gradient)(x), expected, rtol=1e-6, atol=1e-9)
+    check_derivatives(f, x)
 
 
 @pytest.mark.filterwarnings("ignore::srcjax.errors.PerformanceWarning")
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
 def test_batches(f):
-    np.testing.assert_allclose(srcjax.vmap(f)(POINTS), [f(x) for x in POINTS])
-    gradient = srcjax.grad(f)
-    slopes = [gradient(x) for x in POINTS]
-    np.testing.assert_allclose(srcjax.vmap(gradient)(POINTS), slopes)
+    check_batches(f, POINTS)
 
 
 @pytest.mark.filterwarnings("ignore::srcjax.errors.PerformanceWarning")

@@ -79,6 +79,7 @@ from srcjax.analysis.types import (
     Leaf,
     List,
     Object,
+    OrNone,
     Other,
     Range,
     Scalar,
@@ -561,6 +562,7 @@ class Calls(Constructing):
                 self.wrote(getattr(self, "current", node), base)
                 if active and is_differentiable(base):
                     self.update(base, env, lambda t: with_active(t, True))
+            args = self.operands_there(op, args, getattr(node, "args", []), env)
             return self.apply(op, value, args, kwargs, node)
         if isinstance(value, pytypes.FunctionType):
             self.callee(node, value)
@@ -586,6 +588,19 @@ class Calls(Constructing):
         if compiled is not None:  # it stays compiled, and gives what its Python gives
             return with_active(self.call_inert(compiled, args, kwargs, node), True)
         return with_active(self.opaque_call(value, given, node), active)
+
+    def operands_there(
+        self, op: Op, args: list[Type], nodes: list[Any], env: Env
+    ) -> list[Type]:
+        """The types of arguments, of which an operation computes with some.
+
+        `nodes` are those of the arguments, unless one of them is starred.
+        """
+        if not any(type(t) is OrNone for t in args) or len(nodes) != len(args):
+            return args
+        count = len(args) if op.elementwise else int(not op.inert)
+        first = map(self.there, args[:count], nodes, [env] * count)
+        return [*first, *args[count:]]
 
     def told_by_types(
         self, value: Any, args: list[Type], kwargs: dict[str, Type], node: Any

@@ -30,6 +30,7 @@ from srcjax.analysis.types import (
     Earlier,
     List,
     Object,
+    OrNone,
     Other,
     Range,
     Stale,
@@ -88,6 +89,8 @@ class Effects:
     widened = False
     #: Whether a `Missed` does not reach `analyse`.
     tentative = False
+    #: Whether the expression at hand is a part of another that may not be evaluated.
+    in_doubt = False
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -554,6 +557,31 @@ class Effects:
         return [self.element(value)] * count
 
     # -- expressions ------------------------------------------------------------------
+
+    def there(self, t: Type, node: Any, env: Env) -> Type:
+        """The type of an operand, which is no None where it is computed with.
+
+        Nor is it later, where it has a name and the text goes on.
+        """
+        if type(t) is not OrNone:
+            return t
+        named = isinstance(node, gast.Name) and env.get(node.id) is t
+        if named and not self.in_doubt:
+            env[node.id] = t.value
+        return t.value
+
+    def owner(self, node: Any, env: Env) -> Type:
+        """The type of `v` in `v.name`; None has a few attributes, too."""
+        t = self.eval(node.value, env)
+        return t if hasattr(None, node.attr) else self.there(t, node.value, env)
+
+    def maybe(self, node: Any, env: Env) -> Type:
+        """The type of a part that may not be evaluated."""
+        outer, self.in_doubt = self.in_doubt, True
+        try:
+            return self.eval(node, env)
+        finally:
+            self.in_doubt = outer
 
     def eval(self, node: Any, env: Env) -> Type:
         """The type of an expression."""

@@ -200,7 +200,7 @@ class Expressions(Calls):
             return self.eval(node.body, env)
         if outcome is False:
             return self.eval(node.orelse, env)
-        return join(self.eval(node.body, env), self.eval(node.orelse, env))
+        return join(self.maybe(node.body, env), self.maybe(node.orelse, env))
 
     def note_outcome(self, node: gast.If | gast.IfExp, outcome: bool | None) -> None:
         """What a test was, where it is known."""
@@ -209,9 +209,9 @@ class Expressions(Calls):
             self.facts.nodes.append(node)
 
     def of_BoolOp(self, node: gast.BoolOp, env: Env) -> Type:
-        values = []
-        for part in node.values:
-            t = self.eval(part, env)
+        values: list[Type] = []
+        for number, part in enumerate(node.values):
+            t = self.maybe(part, env) if number else self.eval(part, env)
             outcome = truth(t)
             if outcome is isinstance(node.op, gast.Or):
                 values.append(t)
@@ -255,6 +255,8 @@ class Expressions(Calls):
 
     def of_UnaryOp(self, node: gast.UnaryOp, env: Env) -> Type:
         operand = self.eval(node.operand, env)
+        if not isinstance(node.op, gast.Not):
+            operand = self.there(operand, node.operand, env)
         function = UNARY[type(node.op)]
         if isinstance(node.op, gast.Not):
             outcome = truth(operand)
@@ -268,6 +270,8 @@ class Expressions(Calls):
 
     def of_BinOp(self, node: gast.BinOp, env: Env) -> Type:
         left, right = self.eval(node.left, env), self.eval(node.right, env)
+        left = self.there(left, node.left, env)
+        right = self.there(right, node.right, env)
         function = OPERATORS[type(node.op)]
         if all(type(t) is Array or is_plain(t) for t in (left, right)):
             return self.apply(lookup(function), function, [left, right], {}, node)
@@ -407,14 +411,13 @@ class Expressions(Calls):
                 self.assign_quiet(e, t, env)
 
     def of_Attribute(self, node: gast.Attribute, env: Env) -> Type:
-        base = self.eval(node.value, env)
-        found = self.attribute(base, node.attr, node)
+        found = self.attribute(self.owner(node, env), node.attr, node)
         if id(node) in self.inside:
             self.check_inside(node, env)
         return found
 
     def of_Subscript(self, node: gast.Subscript, env: Env) -> Type:
-        base = self.eval(node.value, env)
+        base = self.there(self.eval(node.value, env), node.value, env)
         index = self.eval(node.slice, env)
         if isinstance(base, Told) and base.cls is tuple:  # `error.args[0]`
             raise self.read_back(node)
@@ -627,7 +630,7 @@ class Expressions(Calls):
             return replace(result, active=any(map(is_active, reads)))
         assert args is not None
         if isinstance(node.func, gast.Attribute):
-            base = self.eval(node.func.value, env)
+            base = self.owner(node.func, env)
             self.note_out(None, args, kwargs, node)
             if is_sparse_dot(node) and is_sparse(base):
                 return self.matrix_product(base, args[0], node)

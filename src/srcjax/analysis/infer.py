@@ -26,7 +26,7 @@ from srcjax.analysis.flow.bindings import swap_pairs
 from srcjax.analysis.flow.control import Way, control, runs
 from srcjax.analysis.foreign import own_class, own_method
 from srcjax.analysis.keys import keys_of
-from srcjax.analysis.known_values import OPERATORS, in_place_method, truth
+from srcjax.analysis.known_values import OPERATORS, in_place_method, truth, where
 from srcjax.analysis.left import Left, left_in
 from srcjax.analysis.managers import set_by_manager
 from srcjax.analysis.program import Variant
@@ -625,11 +625,11 @@ class Interpreter(Expressions):
             )
 
     def augmented(self, stmt: gast.AugAssign, env: Env) -> None:
-        value = self.eval(stmt.value, env)
+        value = self.there(self.eval(stmt.value, env), stmt.value, env)
         target = stmt.target
         function = OPERATORS[type(stmt.op)]
         if isinstance(target, gast.Name):
-            old = self.eval(syntax.name(target.id), env)
+            old = self.there(self.eval(syntax.name(target.id), env), target, env)
             if self.update_of_class(stmt, old, value, env):
                 return
             extends = isinstance(old, List) and isinstance(stmt.op, gast.Add)
@@ -731,11 +731,11 @@ class Interpreter(Expressions):
             outer = self.classes
             self.classes = outer if asked is None else outer | {asked}
             try:
-                ends.append(self.block(stmt.body, dict(env)))
+                ends.append(self.block(stmt.body, where(stmt.test, env, True)))
             finally:
                 self.classes = outer
         if outcome is not True:
-            ends.append(self.block(stmt.orelse, dict(env)))
+            ends.append(self.block(stmt.orelse, where(stmt.test, env, False)))
         return self.meet(stmt, join_envs(ends))
 
     def asks_class(self, stmt: gast.If, env: Env) -> tuple | None:

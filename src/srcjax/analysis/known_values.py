@@ -23,6 +23,7 @@ from srcjax.analysis.types import (
     Dict,
     List,
     Object,
+    OrNone,
     Other,
     Range,
     Scalar,
@@ -264,6 +265,29 @@ def truth(t: Type) -> bool | None:
     if isinstance(t, (Closure, Object, Transformed)):
         return True
     return None
+
+
+def where(test: Any, env: dict[str, Type], outcome: bool) -> dict[str, Type]:
+    """The types of names where a test had that outcome.
+
+    `v is None`, alone or with others, tells whether a value is there that may be.
+    """
+    found = dict(env)
+    parts = [(test, outcome)]
+    while parts:
+        part, truth = parts.pop()
+        if isinstance(part, gast.UnaryOp) and isinstance(part.op, gast.Not):
+            parts.append((part.operand, not truth))
+        elif isinstance(part, gast.BoolOp) and truth is isinstance(part.op, gast.And):
+            parts += [(value, truth) for value in part.values]
+        elif isinstance(part, gast.Compare) and isinstance(part.left, gast.Name):
+            t = found.get(part.left.id)
+            against = [getattr(c, "value", part) for c in part.comparators]
+            asked = type(part.ops[0]) in (gast.Is, gast.IsNot) and against == [None]
+            if asked and isinstance(t, OrNone):
+                is_none = truth is isinstance(part.ops[0], gast.Is)
+                found[part.left.id] = Const(value=None) if is_none else t.value
+    return found
 
 
 def _cannot_be(a: Type, b: Type) -> bool:

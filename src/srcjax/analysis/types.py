@@ -273,9 +273,10 @@ class Tuple(Type):
 
 @dataclass(frozen=True)
 class OrNone(Unknown):
-    """None, or the tuple: what `saved = None` is where one branch alone binds it anew.
+    """None, or the tuple, array or number that one branch alone binds a name to.
 
-    What is unpacked or indexed is the tuple. Its activity and memory are the tuple's.
+    What is computed with, unpacked or indexed is not None. Its activity and memory are
+    those of the value.
     """
 
     value: Type = Tuple()
@@ -870,7 +871,7 @@ def _joined(a: Type, b: Type) -> Type:
     if all(map(is_entry, (a, b))) and Leaf in (type(a), type(b)):
         return Leaf(active, buffers)
     if isinstance(a, OrNone) or isinstance(b, OrNone) or is_none(a) or is_none(b):
-        found = _tuple_or_none(a, b)
+        found = _value_or_none(a, b)
         if found is not None:
             return found
     if isinstance(a, _SPREAD) or isinstance(b, _SPREAD):
@@ -933,13 +934,17 @@ def is_none(t: Type | None) -> bool:
     return isinstance(t, Const) and t.value is None
 
 
-def _tuple_or_none(a: Type, b: Type) -> OrNone | None:
-    """The join of None and tuples of one length, if it is one."""
-    tuples = [t for t in map(present, (a, b)) if not is_none(t)]
-    if not all(isinstance(t, Tuple) and t.view is None for t in tuples):
-        return None
-    both = join_all(tuples)
-    return or_none(both) if isinstance(both, Tuple) and not is_slice(both) else None
+def _value_or_none(a: Type, b: Type) -> OrNone | None:
+    """The join of None and tuples of one length, or reals, if it is one.
+
+    What else may be None chooses what is done: an axis, a size.
+    """
+    both = join_all(t for t in map(present, (a, b)) if not is_none(t)) or UNKNOWN
+    if isinstance(both, Tuple):
+        whole = both.view is None and not is_slice(both)
+        return or_none(both) if whole else None
+    dtype = dtype_of(both) if isinstance(both, Array) or is_number(both) else None
+    return or_none(both) if dtype is not None and dtype.kind in "fc" else None
 
 
 def is_local(t: Type | None) -> bool:

@@ -41,21 +41,27 @@ from srcjax.ops.batching import MappedCall, Rule, lift, shifted
 from srcjax.ops.infer_rules import value_of_shape
 from srcjax.ops.known import MISSING, known_value, types_in
 from srcjax.ops.record import MAPPED, Op, key_of
+from srcjax.ops.sums import infer_add
 
 Found: TypeAlias = "gast.expr | None"
 
 
-def helper(function: Callable, like: str) -> Callable[[Rule], Rule]:
-    """Decorator: the batch rule of a helper whose result is as the argument `like`."""
+def helper(
+    function: Callable, like: str = "", infer: Callable[..., Type] | None = None
+) -> Callable[[Rule], Rule]:
+    """Decorator: the batch rule of a helper whose result is as the argument `like`.
 
-    def infer(**types: Type) -> Type:
+    Or as `infer` says.
+    """
+
+    def infer_like(**types: Type) -> Type:
         second = like == "x" and known_value(types.get("which"), 0) == 1
         x = types["values"] if second else types[like]
         return adjoint_type(types.get("d", UNKNOWN), x)
 
     def decorate(rule: Rule) -> Rule:
         op = Op(f"srcjax.runtime.{function.__name__}", inspect.signature(function))
-        op.infer = infer
+        op.infer = infer or infer_like
         op.batch = rule
         op.functions.append(function)
         op.passes = tuple(op.signature.parameters)
@@ -205,7 +211,7 @@ def _(call: MappedCall) -> Found:
     return d and syntax.call("each_in_dtype_of", d, call.arg("x"))
 
 
-@helper(runtime.add, like="a")
+@helper(runtime.add, infer=infer_add)
 def _(call: MappedCall) -> Found:
     a, b = call.type("a"), call.type("b")
     if parts(a) or parts(b):

@@ -26,6 +26,7 @@ from srcjax.analysis.types import (
     replace,
     without_buffers,
 )
+from srcjax.ops.infer_rules import infer_elementwise
 from srcjax.ops.record import adjoint
 
 # ruff: noqa: F821
@@ -33,7 +34,13 @@ d: Any  # adjoints by name, in the text of rules
 
 
 def infer_add(a: Type, b: Type) -> Type:
-    """Both are adjoints of one value, so the sum has what they have in common."""
+    """Both are adjoints of one value, so the sum has what they have in common.
+
+    A number beside an array is the zero that it started from.
+    """
+    for number, array in ((a, b), (b, a)):
+        if is_number(number) and isinstance(array, Array):
+            return infer_elementwise(np.add, a, b)
     return of_sum(join(a, in_classes_of(a, b)))
 
 

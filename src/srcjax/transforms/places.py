@@ -115,7 +115,8 @@ def is_static(t: Type) -> bool:
     not. An array has to be there for one.
     """
     if isinstance(t, OrNone):
-        return all(is_number(p) or not is_active(p) for _, p in keyed_parts(t))
+        entries = all(is_number(p) or not is_active(p) for _, p in keyed_parts(t))
+        return isinstance(t.value, Tuple) and entries
     if isinstance(t, (Tuple, Object)):
         return True
     return isinstance(t, (List, Dict)) and t.items is not None

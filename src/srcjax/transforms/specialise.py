@@ -14,7 +14,7 @@ from srcjax import syntax
 from srcjax.analysis.infer import Interpreter
 from srcjax.analysis.known_values import truth
 from srcjax.analysis.program import Program, Variant
-from srcjax.analysis.types import Const, Scalar, Type, join_all
+from srcjax.analysis.types import Const, OrNone, Scalar, Type, join_all
 from srcjax.frontend.helper_names import HELPERS
 from srcjax.frontend.unit import Unit
 from srcjax.ops.expand import EXPANSIONS
@@ -155,8 +155,20 @@ def join_environments(envs: list[Env]) -> Env:
 
 
 def environments(variants: list[Variant], target_after: set[str]) -> list[Env]:
-    """Types around a statement: before it, and after it for what it defines."""
-    return [
-        {**v.before, **{n: t for n, t in v.after.items() if n in target_after}}
-        for v in variants
-    ]
+    """Types around a statement: before it, and after it for what it defines.
+
+    What it computes with is known after it to be there.
+    """
+
+    found = []
+    for v in variants:
+        before = {n: known_after(t, v.after.get(n)) for n, t in v.before.items()}
+        after = {n: t for n, t in v.after.items() if n in target_after}
+        found.append({**before, **after})
+    return found
+
+
+def known_after(before: Type, after: Type | None) -> Type:
+    """The type of an operand, which may be known after the statement to be there."""
+    there = isinstance(before, OrNone) and after is before.value
+    return after if there and after is not None else before

@@ -517,17 +517,15 @@ class ContainerRules(RuleTemplates):
             elem = join_all(
                 p for _, p in keyed_parts(self.type_of_name(base))
             ) or getattr(self.type_of_name(base), "elem", None)
-            if is_number(elem or UNKNOWN):
-                d = syntax.const(0.0)
-            elif name is not None:
-                d = self.zero(self.type_of_name(name), syntax.name(name))
-            else:
-                removed = self.unit.names.fresh("removed")
+            elem = elem or UNKNOWN
+            removed = name or self.unit.names.fresh("removed")
+            item = self.type_of_name(name) if name and not is_number(elem) else elem
+            d = self.zero(item, syntax.name(removed))
+            if removed != name and removed in syntax.names_read(d):
                 self.unit.temps.add(removed)
                 taken = syntax.assign(removed, self.stmt.value)
                 self.forward[id(self.stmt)] = [taken]
                 self.extra_defs.setdefault(id(self.stmt), []).append(removed)
-                d = syntax.call("zeros_like", syntax.name(removed))
         self.ensure_buffer(base)
         target = self.adjoint(base)
         if args:

@@ -21,10 +21,14 @@ from srcjax.analysis.types import (
     Tuple,
     Type,
     Unknown,
+    are_alike,
     dtype_of,
     has_complex,
     is_active,
+    is_none,
     is_number,
+    parts,
+    present,
     same_dtype,
     shape_of,
     with_active,
@@ -256,7 +260,7 @@ class Contributions(OneStep):
             return self.with_zeros(value, name, path, beside)
         below = [p for p in self.places.of(name) if p[1][: len(path)] == path]
         if not below:
-            return zero_of(t, self.primal(name, path), beside)
+            return self.zero(t, self.primal(name, path), beside)
         parts = []
         for key, part in keyed_parts(t):
             at, others = (*path, key), parts_beside(t, key, beside)
@@ -286,17 +290,37 @@ class Contributions(OneStep):
             t = dict(keyed_parts(t))[key]
         return value
 
-    def zero(self, t: Type, like: gast.expr) -> gast.expr:
+    def zero(self, t: Type, like: gast.expr, beside: Sequence[Type] = ()) -> gast.expr:
         """The zero that the adjoint of a value of this type starts from."""
-        return zero_of(t, like)
+        return zero_of(*self.model(t, like), beside)
+
+    def model(self, t: Type, value: gast.expr) -> tuple[Type, gast.expr]:
+        """What has the shape of a value and is there: an argument if that may be None.
+
+        The value itself where there is no such argument. A None that was given has None
+        for an adjoint.
+        """
+        if not isinstance(t, OrNone) or self.given_none:
+            return t, value
+        if is_number(t.value):
+            return t.value, value
+        for name in self.unit.parameters:
+            other = self.type_of_name(name)
+            if isinstance(t.value, Array) and are_alike(other, t.value):
+                return other, syntax.name(name)
+        return t, value
+
+    @functools.cached_property
+    def given_none(self) -> bool:
+        """Whether an argument may have None in it."""
+        return any(has_none(self.type_of_name(n)) for n in self.unit.parameters)
 
     def materialise(self, name: str, path: Path, t: Type, place: Adjoint) -> Adjoint:
         """Spread a lazy adjoint over the shape of its value."""
         assert place.lazy is not None
         scalar = shape_of(place.lazy) == ()
-        value = spread_over(
-            syntax.name(place.variable), self.primal(name, path), place.lazy, t
-        )
+        t, like = self.model(t, self.primal(name, path))
+        value = spread_over(syntax.name(place.variable), like, place.lazy, t)
         spread = syntax.assign(place.variable, value)
         because(spread, SPREAD)
         self.code.append(spread)
@@ -305,9 +329,11 @@ class Contributions(OneStep):
         for env in self.envs:  # it has the shape of its value from here on
             whole = env.get(name, UNKNOWN)
             try:
-                env[place.variable] = part_of(whole, path) if path else whole
+                spread_to = part_of(whole, path) if path else whole
             except KeyError:
-                env[place.variable] = UNKNOWN
+                spread_to = UNKNOWN
+            alike = are_alike(present(spread_to), t)
+            env[place.variable] = present(spread_to) if alike else spread_to
         self.places.present[(name, path)] = full
         return full
 
@@ -702,6 +728,14 @@ class Contributions(OneStep):
             return part_of(t, path) if path else t
         except KeyError:
             return UNKNOWN
+
+
+def has_none(t: Type) -> bool:
+    """Whether a part of the value is None, or may be."""
+    inner = parts(t)
+    return any(is_none(p) or type(p) in (OrNone, Unknown) for p in inner) or any(
+        map(has_none, inner)
+    )
 
 
 def _is_of_parts(value: gast.expr) -> bool:

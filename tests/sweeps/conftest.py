@@ -21,7 +21,7 @@ import pytest
 # Tests draw the same numbers, whichever ran before.
 from tests.ops.conftest import same_draws  # noqa: F401
 
-MINUTES = float(os.environ.get("SRCJAX_SWEEP_MINUTES", "18"))
+MINUTES = float(os.environ.get("SRCJAX_SWEEP_MINUTES", "10"))
 COUNT = int(os.environ.get("SRCJAX_SWEEP_COUNT", "6000"))
 SEED = os.environ.get("SRCJAX_SWEEP_SEED", "0")
 # For the files of the corpus that sample their programs when they are imported.

@@ -157,3 +157,84 @@ def test_the_array_is_real_from_the_start():
     text = srcjax.source(srcjax.vmap(real_in_a_branch), X)
     assert "b = np.zeros(len(x))\n" in text
     assert "b[x > 0] = 2 * np.sqrt(x[x > 0])\n" in text
+
+
+def made_whole(x):
+    h = np.zeros(3, dtype=int) if x[0] < 0.1 else np.zeros(3)
+    h[0] = x[1] * 3 + 2
+    return h[0] * x[0] + h.sum()
+
+
+def asked_for_its_dtype(x):
+    h = x.astype(np.float32) if x[0] < 0.1 else x
+    if h.dtype == np.float32:
+        return x[0] * x[1]
+    return np.sum(h**2)
+
+
+def real_in_one_branch(x):
+    n = np.array([1, 2, 3])
+    if x[0] > 0.1:
+        n = n * 1.5
+    n[0] = x[1] * 3
+    return np.sum(n * x)
+
+
+def real_after_some_trips(x):
+    n = np.array([1, 2, 3])
+    k = 0
+    while k < 3 and x[k] > 0.3:
+        n = n * 1.5
+        k += 1
+    n[0] = x[1] * 3
+    return np.sum(n * x)
+
+
+def made_by_a_helper(x):
+    def make(v):
+        if v > 0.1:
+            return np.zeros(3)
+        return np.zeros(3, int)
+
+    h = make(x[0])
+    h[0] = x[1] * 3
+    return np.sum(h)
+
+
+def made_like_it(x):
+    h = np.zeros(3, int)
+    if x[0] > 0.1:
+        h = h * 0.5
+    z = np.zeros_like(h)
+    z[0] = x[1] * 3
+    return np.sum(z * x)
+
+
+POINTS = np.array([[0.5, 0.9, 0.2], [0.05, 0.4, 0.7], [0.02, 0.03, 0.01]])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        made_whole,
+        asked_for_its_dtype,
+        real_in_one_branch,
+        real_after_some_trips,
+        made_by_a_helper,
+        made_like_it,
+    ],
+)
+def test_arrays_of_several_dtypes_that_are_written_in_place(f):
+    with pytest.warns(srcjax.PerformanceWarning, match="dtype"):
+        found = srcjax.vmap(f)(POINTS)
+    np.testing.assert_allclose(found, [f(x) for x in POINTS])
+
+
+def test_arrays_of_several_dtypes_that_are_only_read():
+    def f(x):
+        h = np.arange(3)
+        if x[0] > 0.1:
+            h = h / 2
+        return np.sum(h * x)
+
+    np.testing.assert_allclose(srcjax.vmap(f)(POINTS), [f(x) for x in POINTS])

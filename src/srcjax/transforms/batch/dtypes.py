@@ -12,6 +12,7 @@ batch, until nothing changes.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -21,12 +22,14 @@ import numpy as np
 from srcjax import syntax
 from srcjax.analysis.program import Program
 from srcjax.analysis.types import (
+    NONE,
     Array,
     NumberOrArray,
     Scalar,
     Tuple,
     Type,
     Unknown,
+    all_buffers,
     dtype_of,
     is_number,
     same_dtype,
@@ -34,6 +37,9 @@ from srcjax.analysis.types import (
 from srcjax.frontend.unit import Unit
 from srcjax.ops.batch_kinds import is_weak
 from srcjax.transforms.specialise import Env, Typer
+
+#: Attributes of an array that tell its dtype.
+_OF_DTYPES = ("dtype", "itemsize", "nbytes", "strides", "data")
 
 #: So often values are asked again: int, float, complex, and whether that is all.
 _ROUNDS = 6
@@ -89,6 +95,51 @@ def promoted_dtypes(program: Program, unit: Unit, typer: Typer) -> dict[str, Dty
         else:
             return found | dict.fromkeys(asked)
     return found
+
+
+def where_several_dtypes_show(
+    program: Program,
+    unit: Unit,
+    dtypes: dict[str, np.dtype],
+    mapped: Callable[[str], bool],
+) -> tuple[str, gast.stmt] | None:
+    """A name of arrays of several dtypes, and a statement in which the dtype shows.
+
+    What is written to whole numbers is cut off, and a dtype may be asked for: both are
+    for each example as its own array is, not as the one that holds them all.
+    `dtypes` are those of the batches.
+    """
+    given = what_names_are_given(program, unit)
+    held = {n: dtypes_of(each) for n, each in given.items()}
+    for name in dtypes.keys() & held.keys():
+        held[name] = held[name] and held[name] | {dtypes[name]}
+    several = {name for name, each in held.items() if len(each) > 1}
+    if not several:
+        return None
+    mixed = {name for name, each in given.items() if is_mixed(each)}
+    shown = mixed & reached(several, turned_round(what_is_read(given)))
+    memory = {
+        name: NONE.union(*(all_buffers(g.type) for g in given[name]))
+        for name in shown
+        if mapped(name)
+    }
+    for stmt in syntax.all_statements(unit.node.body):
+        written = program.facts.writes.get(id(stmt), NONE)
+        asked = {
+            getattr(node.value, "id", "")
+            for node in syntax.walk(syntax.head(stmt))
+            if isinstance(node, gast.Attribute) and node.attr in _OF_DTYPES
+        }
+        for name in sorted(memory):
+            if name in asked or memory[name] & written:
+                return name, stmt
+    return None
+
+
+def dtypes_of(given: list[Given]) -> set[np.dtype]:
+    """The dtypes that arrays under a name are known to have."""
+    arrays = (g.type for g in given if isinstance(g.type, Array))
+    return {t.dtype for t in arrays if t.dtype is not None}
 
 
 def is_mixed(given: list[Given]) -> bool:
@@ -237,4 +288,4 @@ def promoted(types: list[Type], of_known: bool = False) -> Dtypes:
     return Held(np.result_type(*strong, *weak), False)
 
 
-__all__ = ["Held", "in_dtypes", "promoted_dtypes"]
+__all__ = ["Held", "in_dtypes", "promoted_dtypes", "where_several_dtypes_show"]

@@ -24,6 +24,7 @@ from srcjax.analysis.types import (
 )
 from srcjax.errors import ArgumentError, error_at
 from srcjax.frontend.unit import Unit
+from srcjax.transforms.batch.dtypes import where_several_dtypes_show
 from srcjax.transforms.batch.gathered import check_rows
 from srcjax.transforms.batch.lane_loops import LaneLoops
 from srcjax.transforms.batch.lanes import batch_type
@@ -160,6 +161,7 @@ class Batch:
         rules = self.rules
         check_calls(rules)
         check_rows(self.unit, rules.facts, rules.examples, self.refuse_row)
+        self.check_dtypes()
         out = self.late(wrt)
         out += rules.declarations()
         out += rules.block(self.unit.node.body[:-1])
@@ -174,6 +176,23 @@ class Batch:
         end.user_line = getattr(last, "user_line", None)
         done: list[gast.stmt] = syntax.clone([*out, end])
         return done
+
+    def check_dtypes(self) -> None:
+        """Refuse arrays that are whole numbers for some examples, where that shows."""
+        rules = self.rules
+        shown = where_several_dtypes_show(
+            self.program,
+            self.unit,
+            rules.dtypes,
+            lambda name: is_active(rules.examples.get(name, UNKNOWN)),
+        )
+        if shown is not None:
+            name, rules.stmt = shown
+            raise rules.refuse(
+                f"of which dtype the array `{name}` is, differs between examples, or "
+                "on the way",
+                "an array of floats from the start",
+            )
 
     def refuse_row(self, stmt: gast.stmt) -> Exception:
         self.rules.stmt = stmt

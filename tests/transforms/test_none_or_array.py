@@ -186,7 +186,33 @@ def looked_at_when_used(x):
     return total if w is not None else -total
 
 
+def product(a, b, out=None):
+    return np.multiply(a, b, out=out)
+
+
+def result_where_one_is_given(x):
+    buffer = np.zeros(3)
+    product(x, x, out=buffer)
+    return np.sum(product(x, x) * buffer)
+
+
+def result_from_the_trip_before(x):
+    buffer = None
+    for i in range(3):
+        buffer = np.multiply(x, i + 1.0, out=buffer)
+    return np.sum(buffer * x)
+
+
+def result_that_a_branch_has_no_place_for(x):
+    out = None if x[0] < 0.5 else np.empty(3)
+    y = np.multiply(x, x[1], out=out)
+    return np.sum(y) if out is None else np.sum(out * y)
+
+
 FUNCTIONS = [
+    result_where_one_is_given,
+    result_from_the_trip_before,
+    result_that_a_branch_has_no_place_for,
     summed,
     summed_in_place,
     difference_from_before,

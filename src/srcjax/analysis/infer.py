@@ -418,7 +418,7 @@ class Interpreter(Expressions):
             for element, item in zip(target.elts, items, strict=True):
                 self.assign(stmt, element, item, env)
         elif isinstance(target, gast.Subscript):
-            base = self.eval(target.value, env)
+            base = self.there(self.eval(target.value, env), target.value, env)
             self.store(stmt, target, base, value, env)
         elif isinstance(target, gast.Attribute):
             base = self.eval(target.value, env)
@@ -657,7 +657,7 @@ class Interpreter(Expressions):
                     new = self.apply(lookup(function), function, [old, value], {}, stmt)
                 self.assign(stmt, target, new, env)
             return
-        base = self.eval(target.value, env)
+        base = self.there(self.eval(target.value, env), target.value, env)
         self.check_meanwhile(stmt, base)
         if isinstance(target, gast.Attribute):
             held = self.attribute(base, target.attr, target)

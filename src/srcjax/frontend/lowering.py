@@ -33,6 +33,8 @@ class LoweringBase:
         self.looked_up: set[str] = set()
         #: The targets of comprehensions, by the names of their own that they get.
         self.own_targets: dict[str, str] = {}
+        #: Names after `out=` that are no None in the branch at hand.
+        self.there: set[str] = set()
         self.out: list[gast.stmt] = []
         self.at: gast.AST = source.node
         #: The user's statement that is being lowered.
@@ -203,6 +205,9 @@ class LoweringBase:
         self.emit(gast.If(test, *branches))
 
     def index(self, node: gast.expr) -> gast.expr:
+        raise NotImplementedError
+
+    def missing_out(self, call: gast.expr) -> str:
         raise NotImplementedError
 
 

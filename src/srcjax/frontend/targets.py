@@ -70,12 +70,16 @@ class Targets(SequenceCalls):
         value = self.from_keys(value) or value
         if self.is_choice(value) and _binds_only(target):
             self.bind_choice(target, value)
+        elif isinstance(target, gast.Name) and self.missing_out(value):
+            self.bind_out(target, value, self.missing_out(value))
         elif isinstance(target, gast.Name):
             if self.varying.carries(value) and self.gives_once(value):
                 value = self.kept_iterator(target.id, value)
             else:
                 self.note_use(target.id, value)
-            self.emit(syntax.assign(target, self.operation(value)))
+            found = self.operation(value)
+            if not (self.there and syntax.is_name(found, target.id)):
+                self.emit(syntax.assign(target, found))
         elif isinstance(target, (gast.Tuple, gast.List)):
             self.unpack(target, value)
         elif isinstance(target, gast.Subscript):
@@ -110,6 +114,15 @@ class Targets(SequenceCalls):
             value,
             lambda part: None if stays(part) else self.bind(syntax.clone(target), part),
         )
+
+    def bind_out(self, target: gast.Name, call: Any, out: str) -> None:
+        """`y = np.add(a, b, out=c)`, by branches: `y` may be `c`, which may be None."""
+        plain = syntax.clone(call)
+        plain.keywords = [k for k in plain.keywords if k.arg != "out"]
+        test = syntax.expression("c is None", c=syntax.name(out))
+        self.there.add(out)
+        self.bind_choice(target, gast.IfExp(test, plain, call))
+        self.there.remove(out)
 
     def unpack(self, target: Any, value: gast.expr) -> None:
         """`a, (b, *c) = value`."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from srcjax import _generated, syntax
 from srcjax.frontend.lowering import LoweringBase
+from srcjax.frontend.unit import parameter_names
 from srcjax.ops.patched import is_users
 
 
@@ -25,7 +26,7 @@ class UfuncCalls(LoweringBase):
     """Lowers `np.exp(x, where=m, out=y)`, `np.add.reduce(x)` to plain calls."""
 
     def out_argument(self, node: gast.Call) -> gast.expr:
-        """`np.add(a, b, out=c)` is `c[...] = np.add(a, b)`."""
+        """`np.add(a, b, out=c)` is `c[...] = np.add(a, b)`, unless `c` is None."""
         out = next((k for k in node.keywords if k.arg == "out"), None)
         if out is None or self.is_own_out(node.func):
             return node
@@ -40,13 +41,49 @@ class UfuncCalls(LoweringBase):
             self.varying.names.add(target.id)
         rest = [k for k in node.keywords if k.arg != "out"]
         called = gast.Call(node.func, node.args, rest)
-        called.took_out = True
-        value = self.temp(called)
+        if target.id in self.there or not self.may_be_none(target.id):
+            return self.stored(called, target)
+        id = self.new_temp("value")
+        plain = syntax.assign(id, syntax.clone(called))
+        outer, self.out = self.out, []
+        self.emit(syntax.assign(id, self.stored(called, target)))
+        given, self.out = self.out, outer
+        test = syntax.expression("c is None", c=target)
+        self.emit(gast.If(test, [plain], given))
+        return syntax.name(id)
+
+    def missing_out(self, call: gast.expr) -> str:
+        """The name after `out=` of what may be None; "" if there is none."""
+        if not isinstance(call, gast.Call) or self.is_own_out(call.func):
+            return ""
+        out = next((k.value for k in call.keywords if k.arg == "out"), None)
+        name = out.id if isinstance(out, gast.Name) else ""
+        return name if name not in self.there and self.may_be_none(name) else ""
+
+    def stored(self, call: gast.Call, target: gast.Name) -> gast.Name:
+        """Write what the call gives to an array, which is the value then."""
+        call.took_out = True
+        value = self.temp(call)
         whole = gast.Subscript(target, syntax.const(...), None)
         stored = syntax.assign(whole, value)
         stored.same_kind = True
         self.emit(stored)
         return target
+
+    def may_be_none(self, name: str) -> bool:
+        """Whether an array that is named for a result may be missing.
+
+        Not where all that the function gives the name is made by a call or an operator.
+        """
+        values = [
+            stmt.value
+            for stmt in syntax.walk(self.source.node.body)
+            if isinstance(stmt, gast.Assign)
+            and any(syntax.is_name(target, name) for target in stmt.targets)
+        ]
+        parameters = parameter_names(self.source.node.args)
+        made = all(isinstance(value, (gast.Call, gast.BinOp)) for value in values)
+        return name in parameters or not values or not made
 
     def is_own_out(self, function: gast.expr) -> bool:
         """Whether a user's function is called, which may mean anything by `out`.

@@ -121,7 +121,7 @@ class Contributions(OneStep):
         if name in self.views:
             return "view"
         t = self.type_of_name(name)
-        if isinstance(t, OrNone):
+        if isinstance(t, OrNone) and isinstance(t.value, Tuple):
             return "split" if is_static(t) and name not in self.dynamic else "value"
         if isinstance(t, (Tuple, List, Dict, Object)):
             # An earlier value is held as the later ones are that its name stands for.
@@ -347,6 +347,7 @@ class Contributions(OneStep):
         place = self.places.present.get((name, ()))
         t = self.type_of_name(name)
         variable = self.places.variable(name, (), self.base(name))
+        own, _ = self.model(t, syntax.name(name))
         if place is None:
             if self.places.of(name):
                 raise self.refuse(
@@ -361,9 +362,9 @@ class Contributions(OneStep):
         elif place.lazy is not None:
             self.materialise(name, (), t, place)
             if not self.places.present[(name, ())].owned:
-                self.own(variable, t)
+                self.own(variable, own)
         elif not place.owned:
-            self.own(variable, t)
+            self.own(variable, own)
         self.places.present[(name, ())] = Adjoint(variable, None, True)
 
     def adjoint_in_place(self, name: str) -> gast.expr:

@@ -28,6 +28,7 @@ from srcjax.analysis.types import (
     Scalar,
     Tuple,
     Type,
+    Unknown,
     dtype_of,
     is_number,
     map_parts,
@@ -247,7 +248,12 @@ def item(node: Any, k: int) -> Any:
 
 
 def moved_type(t: Type) -> Type:
-    """The type of one tangent or adjoint of a value, as an item of a batch of them."""
+    """The type of one tangent or adjoint of a value, as an item of a batch of them.
+
+    Raises Unwritable.
+    """
+    if isinstance(t, Unknown):
+        raise Unwritable  # it may have items
     if is_container(t):
         return map_parts(t, moved_type)
     if is_number(t) or (isinstance(t, Array) and shape_of(t) == ()):

@@ -26,6 +26,7 @@ from srcjax.analysis.types import (
 from srcjax.ops.carry_nothing import named_in_tangent
 from srcjax.ops.record import Op, active_terms
 from srcjax.transforms.forward.tangents import Tangents
+from srcjax.transforms.places import is_lazy
 from srcjax.transforms.reasons import Reason
 from srcjax.transforms.rule_text import (
     RuleText,
@@ -73,8 +74,20 @@ class TangentTemplates(Tangents):
         total = self.typer.agree(total, self.envs)
         if op.elementwise:
             operands = [v for v in flat.values() if isinstance(v, gast.Name)]
-            total = self.spread(name, total, operands)
-        return total
+            return self.spread(name, total, operands)
+        return self.filled(name, total) if self.is_smaller(name, total) else total
+
+    def is_smaller(self, name: str, total: gast.expr) -> bool:
+        """Whether a tangent has less items than the result, where that is known.
+
+        A helper of reverse mode may leave an adjoint as it is that fits its value by
+        broadcasting.
+        """
+        return any(
+            is_lazy(self.typer.type_of(total, env), env.get(name, UNKNOWN))
+            for env in self.envs
+            if shape_of(env.get(name, UNKNOWN)) is not None
+        )
 
     def linear_terms(self, op: Op, value: gast.expr, bound: dict) -> list[gast.expr]:
         """The user's own call, with tangents in place of what it is linear in."""
@@ -164,8 +177,12 @@ class TangentTemplates(Tangents):
             return total
         if not isinstance(want, Array):
             return syntax.call("broadcast_like", total, syntax.name(name))
+        return self.filled(name, total)
+
+    def filled(self, name: str, total: gast.expr) -> gast.expr:
+        """A tangent in the shape of the array it is of."""
         known = {"y": syntax.name(name), "t": total}
-        if is_number(have):
+        if is_number(self.type_of(total)):
             return syntax.expression("np.full_like(y, t)", **known)
         return syntax.expression("np.broadcast_to(t, y.shape).copy()", **known)
 

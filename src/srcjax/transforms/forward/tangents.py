@@ -100,7 +100,9 @@ class Tangents(OneStep):
             for name in list(own):
                 base = name.removesuffix(OLD)
                 if is_active(self.types.get(base, UNKNOWN)):
-                    t = own.get(base) or self.plain_type(self.types[base])
+                    # A tangent is read as it was before, and then bound.
+                    t = own.get(base + OLD) or own.get(base)
+                    t = t or self.plain_type(self.types[base])
                     own[self.dot_name(base)] = self.type_of_tangent(t)
             around = TypesAround(own, self.type_elsewhere)
             if around not in clean:

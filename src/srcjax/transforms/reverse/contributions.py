@@ -454,7 +454,7 @@ class Contributions(OneStep):
             lazy = None
         elif lazy is None and is_lazy(have, t):
             value = spread_over(value, self.primal(name, path), have, t)
-        elif lazy is None and self.is_lazy_somewhere(value, name, path):
+        elif lazy is None and self.is_lazy_somewhere(value, name, path, t):
             like = self.primal(name, path)
             value = syntax.expression(
                 "np.broadcast_to(d, np.shape(x))", d=value, x=like
@@ -572,12 +572,15 @@ class Contributions(OneStep):
     def may_be_lazy(self, have: Type, want: Type) -> bool:
         return len(self.envs) <= 1 and is_lazy(have, want)
 
-    def is_lazy_somewhere(self, value: gast.expr, name: str, path: Path) -> bool:
+    def is_lazy_somewhere(
+        self, value: gast.expr, name: str, path: Path, joined: Type
+    ) -> bool:
         """Whether the value is smaller than what it goes to in one of the variants.
 
-        Their join may know no shapes, and so does not tell.
+        Their join may know no shapes, and so does not tell. Nor does that of all that
+        the name holds, where this statement is executed with one shape of several.
         """
-        if len(self.envs) < 2:
+        if len(self.envs) < 2 and shape_of(joined) is not None:
             return False
         for env in self.envs:
             t = env.get(name, UNKNOWN)

@@ -26,6 +26,7 @@ from tests.programs.modes import some_modes
 from tests.programs.modes import verdict as verdict_of
 from tests.programs.objects import OBJECTS_HEAD, ObjectsWriter
 from tests.programs.order import ORDER_HEAD, OrderWriter
+from tests.programs.shapes import SHAPES_HEAD, ShapesWriter
 from tests.programs.shrinking import shrink
 
 #: The nestings and `vmap` are for programs of so many lines, as they take long.
@@ -39,6 +40,7 @@ GRAMMARS: dict[str, tuple[type[Writer], str]] = {
     "objects": (ObjectsWriter, OBJECTS_HEAD),
     "order": (OrderWriter, ORDER_HEAD),
     "boxes": (BoxesWriter, BOXES_HEAD),
+    "shapes": (ShapesWriter, SHAPES_HEAD),
 }
 #: Seconds for the program itself.
 SECONDS_OF_PLAIN = 5.0

@@ -43,6 +43,7 @@ from srcjax.analysis.types import (
     is_text,
     join_all,
     parts,
+    present,
     same_shape,
     shape_of,
     tells,
@@ -881,7 +882,7 @@ class Operations(Lanes):
             op,
             value,
             bound,
-            self.type_of_bound,
+            lambda node: self.type_in(op, node),
             result,
             self.count(),
             self.example_displays,
@@ -900,6 +901,11 @@ class Operations(Lanes):
             if op.alias in ("maybe", "view"):
                 made = self.of_own_memory(op, made, value, bound, result)
         return self.looped(value, result, op) if made is None else made
+
+    def type_in(self, op: Op, node: Any) -> Type:
+        """The type of an operand, which is no None where it is computed with."""
+        t = self.type_of_bound(node)
+        return present(t) if op.elementwise else t
 
     def of_own_memory(
         self,

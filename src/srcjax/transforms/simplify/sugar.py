@@ -99,11 +99,14 @@ def _once_negated(test: gast.expr) -> gast.expr:
 
 
 def _begin_alike(branch: gast.If) -> bool:
-    """Whether both sides first put the same on a list, or take it off, and do more."""
+    """Whether both sides first do the same, and then more.
+
+    They put it on a list, take it off, or give a name another name.
+    """
     if len(branch.body) < 2 or len(branch.orelse) < 1:
         return False
     first, other = branch.body[0], branch.orelse[0]
-    if taken(first):
+    if taken(first) or _names_again(first):
         bound = syntax.names_written(first) & syntax.names_read(branch.test)
         return not bound and is_pure(branch.test) and syntax.equal(first, other)
     call = first.value if isinstance(first, gast.Expr) else None
@@ -116,6 +119,12 @@ def _begin_alike(branch: gast.If) -> bool:
         and call.func.value.id not in syntax.names_read(branch.test)
         and syntax.equal(first, other)
     )
+
+
+def _names_again(stmt: gast.stmt) -> bool:
+    """`a = b`"""
+    named = isinstance(stmt, gast.Assign) and isinstance(stmt.targets[0], gast.Name)
+    return named and isinstance(stmt.value, gast.Name)
 
 
 def _test_in_front(loop: gast.While) -> None:

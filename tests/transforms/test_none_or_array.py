@@ -186,6 +186,19 @@ def looked_at_when_used(x):
     return total if w is not None else -total
 
 
+def items_made_on_demand(x):
+    held = {}
+    parts = [x[:1] * 1.0, x[1:] * 1.0]
+    for _ in range(2):
+        for i, p in enumerate(parts):
+            g = 2 * p * x[0]
+            m = held.get(i)
+            m = g if m is None else 0.9 * m + g
+            held[i] = m
+            p -= 0.1 * m
+    return np.sum(parts[0]) + np.sum(parts[1] ** 2)
+
+
 def product(a, b, out=None):
     return np.multiply(a, b, out=out)
 
@@ -210,6 +223,7 @@ def result_that_a_branch_has_no_place_for(x):
 
 
 FUNCTIONS = [
+    items_made_on_demand,
     result_where_one_is_given,
     result_from_the_trip_before,
     result_that_a_branch_has_no_place_for,

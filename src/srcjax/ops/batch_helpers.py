@@ -18,6 +18,7 @@ from srcjax.analysis.types import (
     List,
     Tuple,
     Type,
+    Unknown,
     dtype_of,
     is_active,
     is_number,
@@ -222,6 +223,8 @@ def _(call: MappedCall) -> Found:
         return None
     rank = max(r for r in ranks if r is not None)
     left, right = call.lifted("a", rank), call.lifted("b", rank)
+    if isinstance(call.result, Unknown):  # one of them may be None
+        return left and right and syntax.call("add", left, right)
     return left and right and gast.BinOp(left, gast.Add(), right)
 
 

@@ -14,6 +14,7 @@ from srcjax.analysis.types import (
     NumberOrArray,
     Tuple,
     is_number,
+    present,
     same_shape,
     shape_of,
 )
@@ -111,7 +112,8 @@ class RuleTemplates(Contributions):
         for parameter in op.differentiable:
             node = holes.get(parameter)
             if self.active(node):
-                have = shape_of(self.type_of_name(node.id))  # type: ignore[union-attr]
+                t = self.type_of_name(node.id)  # type: ignore[union-attr]
+                have = shape_of(present(t))
                 if is_open(have) and self.others_are_numbers(op, holes, parameter):
                     continue  # of the shape of the result, whatever it is
                 if self.nominal.is_meant(node, want):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from srcjax import explain, grad, jit, vmap
+from tests.plain_kernels import kernels_as_python
 
 pytest.importorskip("numba")
 
@@ -141,3 +142,12 @@ def taylor(x, n):
 def test_a_function_of_any_number_of_arguments_stays_python():
     x = np.array([0.5, 1.5])
     np.testing.assert_allclose(jit(taylor)(x, 3), taylor(x, 3))
+
+
+def test_an_axis_of_a_number_is_left_to_numpy():
+    def f(x, s):
+        return np.sum(np.expand_dims(s, 0)) + x[0]
+
+    x = np.array([0.3, 0.7])
+    with kernels_as_python():
+        assert jit(f)(x, 0.6) == f(x, 0.6)

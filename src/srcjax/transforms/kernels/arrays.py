@@ -264,8 +264,8 @@ class Arrays(Displays):
         axes = (axes,) if type(axes) is int else axes
         if not isinstance(axes, tuple) or not isinstance(array, gast.Name):
             return None
-        if rank is None or any(type(a) is not int for a in axes):
-            return None
+        if not rank or any(type(a) is not int for a in axes):
+            return None  # a number has no axes to look at
         places = {a % (rank + len(axes)) for a in axes}
         items: list[gast.expr] = [
             syntax.const(None) if k in places else gast.Slice(None, None, None)

@@ -48,7 +48,7 @@ SAME = (
     "np.sin({c})",
     "{c} * {s}",
     "{c} + {s}",
-    "-{c}",
+    "0.1 - {c}",
     "{c} ** 2",
     "0.5 - {c}",
     "{s} / (2.0 + {c} * {c})",
@@ -91,7 +91,7 @@ NARROWER = (
     "np.sort({c}, axis=0)[0]",
 )
 FLAT = (
-    "{c}.ravel()",
+    "np.ravel({c}) * 0.9",
     "np.concatenate([np.ravel({c}), x])",
     "np.append(np.ravel({c}), {s})",
     "np.reshape({c}, -1)",

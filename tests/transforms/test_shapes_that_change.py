@@ -132,3 +132,35 @@ def test_rows_of_a_jacobian_whose_result_is_of_no_known_shape():
     x = np.array([0.3, 0.7])
     expected = [(f(x + d) - f(x - d)) / 2e-6 for d in 1e-6 * np.eye(2)]
     np.testing.assert_allclose(srcjax.jacrev(f)(x), np.transpose(expected), rtol=1e-6)
+
+
+def number_in_a_list(x):
+    v = [x[0]]
+    if x[1] > 0.3:
+        v[0] = v[0] + np.zeros((2, *np.shape(v[0])))
+    return np.sum(v[0]) * x[1]
+
+
+def outer_product_of_what_a_branch_binds(x):
+    c = x
+    d = None
+    for _ in range(2):
+        if d is not None:
+            c = c * d
+        else:
+            d = c
+    return np.sum(np.multiply.outer(x, c))
+
+
+@pytest.mark.parametrize("x", POINTS, ids=["taken", "other"])
+def test_an_item_of_a_list_becomes_an_array(x):
+    check_derivatives(number_in_a_list, x)
+
+
+def test_a_seed_that_is_one_number_beside_what_is_no_whole_array():
+    def slope(x):
+        return srcjax.jvp(outer_product_of_what_a_branch_binds, (x,), (POINTS[1],))[1]
+
+    x = POINTS[0]
+    expected = [(slope(x + d) - slope(x - d)) / 2e-6 for d in 1e-6 * np.eye(3)]
+    np.testing.assert_allclose(srcjax.grad(slope)(x), expected, rtol=1e-6)

@@ -68,6 +68,8 @@ class Places:
         self.place_of: dict[str, Place] = {}
         #: Variables that are a plain `0.0` somewhere, where their value is an array.
         self.partial: set[str] = set()
+        #: Variables that were read where they only broadcast to the shape of the value.
+        self.read_small: set[str] = set()
 
     def name(self, place: Place, variable: str) -> None:
         """The variable of the place from here on."""

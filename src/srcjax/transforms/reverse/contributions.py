@@ -247,6 +247,8 @@ class Contributions(OneStep):
         if place is not None:
             if place.lazy is not None and full:
                 place = self.materialise(name, path, t, place)
+            elif place.lazy is not None:
+                self.places.read_small.add(place.variable)
             return self.with_zeros(syntax.name(place.variable), name, path, beside)
         prefixes = [path[:k] for k in range(len(path))]
         above = next((p for p in prefixes if (name, p) in self.places.present), None)
@@ -699,21 +701,32 @@ class Contributions(OneStep):
                 env[old] = variant.before.get(name, self.type_of_name(name))
         adjoints = {a.variable: (p, a.lazy) for p, a in self.places.present.items()}
         clean: list[Env] = []
-        for env in found or [{}]:
-            around = self.types_around(env, adjoints)
+        for k, env in enumerate(found or [{}]):
+            # Adjoints are those of what the statement leaves: items of another kind.
+            after = {**env, **variants[k].after} if variants else env
+            around = self.types_around(env, adjoints, after)
             if around not in clean:
                 clean.append(around)
         return clean
 
     def types_around(
-        self, env: Env, adjoints: dict[str, tuple[Place, Type | None]]
+        self,
+        env: Env,
+        adjoints: dict[str, tuple[Place, Type | None]],
+        after: Env,
     ) -> Env:
-        """The types of `env` and of the adjoints, without what tells of derivatives."""
+        """The types of `env` and of the adjoints, without what tells of derivatives.
+
+        The adjoints are those of the values in `after`.
+        """
 
         def others(name: str) -> Type | None:
             if name in adjoints:
                 place, lazy = adjoints[name]
-                return self.type_of_adjoint(place, around) if lazy is None else lazy
+                if lazy is not None:
+                    return lazy
+                held = after if place[0] in after else around
+                return self.plain_type(self.type_of_adjoint(place, held))
             t = self.types.get(name)
             return None if t is None else self.plain_type(t)
 

@@ -245,7 +245,7 @@ class Tidying:
         """Whether both are floating, of one shape and dtype."""
         if not self.is_float(old):
             return False
-        types = [self.type_of(e) for e in (new, old)]
+        types = [self.whole_type_of(e) for e in (new, old)]
         if dtype_of(types[0]) != dtype_of(types[1]):
             return False
         if all(map(is_number, types)):
@@ -564,6 +564,12 @@ class Tidying:
             if name in self.adjoints or name in self.rules.types:
                 env[name] = self.type_of_name(name)
         return self.rules.typer.type_of(node, env)
+
+    def whole_type_of(self, node: gast.expr) -> Type:
+        """The type, of adjoints where they have the shape of their values."""
+        if syntax.names_read(node).isdisjoint(self.rules.places.read_small):
+            return self.type_of(node)
+        return UNKNOWN
 
     def type_of_name(self, name: str) -> Type:
         place = self.adjoints.get(name)

@@ -160,7 +160,9 @@ class Tangents(OneStep):
         if is_number(t):
             return syntax.const(0j if has_complex(t) else 0.0)
         if isinstance(t, Array):
-            return syntax.call("np.zeros_like", syntax.clone(like))
+            truths = t.dtype is not None and t.dtype.kind == "b"  # they have no minus
+            text = "np.zeros_like(x, dtype=float)" if truths else "np.zeros_like(x)"
+            return syntax.expression(text, x=like)
         if isinstance(t, (List, Dict)) and not parts(t):
             return gast.List([], syntax.LOAD) if isinstance(t, List) else _empty_dict()
         few = len(keyed_parts(t)) <= 4 and not repeats(t)

@@ -358,7 +358,7 @@ CASES = {
             return y_0
         """,
     ),
-    "out= is an assignment": (
+    "out= is an assignment, unless it is None": (
         "x",
         """
         def f(x, buffer):
@@ -367,8 +367,12 @@ CASES = {
         """,
         """
         def f(x, buffer):
-            multiply_x = np.multiply(x, 2)
-            buffer[...] = multiply_x
+            if buffer is None:
+                value = np.multiply(x, 2)
+            else:
+                multiply_x = np.multiply(x, 2)
+                buffer[...] = multiply_x
+                value = buffer
             sum_buffer = np.sum(buffer)
             return sum_buffer
         """,

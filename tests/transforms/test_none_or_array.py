@@ -306,3 +306,30 @@ def test_sums_of_adjoints_that_start_as_a_number_are_arrays_in_a_batch():
         return np.sum(x**2)
 
     check_derivatives(f, POINTS[0])
+
+
+def test_what_takes_none_tells_nothing():
+    def f(x, large):
+        w = x * 2 if x[0] > large else None
+        a = np.atleast_1d(w)
+        if w is None:
+            return np.sum(x**2) * len(a)
+        return np.sum(a * x)
+
+    x = POINTS[0]
+    np.testing.assert_allclose(srcjax.grad(f)(x, 5.0), 2 * x)
+    np.testing.assert_allclose(srcjax.grad(f)(x, 0.0), 4 * x)
+
+
+def test_what_is_caught_tells_nothing():
+    def f(x, large):
+        w = x * 2 if x[0] > large else None
+        try:
+            y = w + x
+        except TypeError:
+            y = x * x
+        return np.sum(y) if w is None else np.sum(y * w)
+
+    x = POINTS[0]
+    np.testing.assert_allclose(srcjax.grad(f)(x, 5.0), 2 * x)
+    np.testing.assert_allclose(srcjax.grad(f)(x, 0.0), 12 * x)

@@ -592,15 +592,16 @@ class Calls(Constructing):
     def operands_there(
         self, op: Op, args: list[Type], nodes: list[Any], env: Env
     ) -> list[Type]:
-        """The types of arguments, of which an operation computes with some.
+        """The types of arguments; those of a ufunc are no None, for which it raises.
 
-        `nodes` are those of the arguments, unless one of them is starred.
+        `nodes` are those of the arguments, unless one of them is starred. Of None,
+        `np.sum` gives None, and `np.asarray` an array.
         """
         if not any(type(t) is OrNone for t in args) or len(nodes) != len(args):
             return args
-        count = len(args) if op.elementwise else int(not op.inert)
-        first = map(self.there, args[:count], nodes, [env] * count)
-        return [*first, *args[count:]]
+        if not op.functions or not all(isinstance(f, np.ufunc) for f in op.functions):
+            return args
+        return [self.there(t, n, env) for t, n in zip(args, nodes, strict=True)]
 
     def told_by_types(
         self, value: Any, args: list[Type], kwargs: dict[str, Type], node: Any

@@ -159,7 +159,6 @@ def environments(variants: list[Variant], target_after: set[str]) -> list[Env]:
 
     What it computes with is known after it to be there.
     """
-
     found = []
     for v in variants:
         before = {n: known_after(t, v.after.get(n)) for n, t in v.before.items()}

@@ -5,12 +5,13 @@ A side that no example takes must not run where it may: `x[3]` of arrays of two.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
 import gast
 import numpy as np
 
+from srcjax import syntax
 from srcjax.analysis.types import (
     UNKNOWN,
     Array,
@@ -31,16 +32,32 @@ from srcjax.transforms.call_effects import called
 _ARITHMETIC = (gast.Add, gast.Sub, gast.Mult, gast.Div, gast.Pow)
 
 
-def may_fail(stmts: list[gast.stmt], types: Mapping[str, Type]) -> bool:
-    """Whether a statement may raise an error although no example is there."""
-    return not all(_is_safe(stmt, types) for stmt in stmts)
+def may_fail(
+    stmts: list[gast.stmt], types: Mapping[str, Type], missing: Set[str]
+) -> bool:
+    """Whether a statement may raise an error although no example is there.
+
+    `missing` are the names that may be None.
+    """
+    return not all(
+        _is_safe(stmt, types) and not _computes_with(stmt, missing) for stmt in stmts
+    )
+
+
+def _computes_with(stmt: gast.stmt, missing: Set[str]) -> bool:
+    """Whether a statement does more with one of the names than to name it again."""
+    value = getattr(stmt, "value", None)
+    plain = (gast.Name, gast.Tuple, gast.List, gast.Dict, gast.Compare)
+    return not isinstance(value, plain) and not missing.isdisjoint(
+        syntax.names_read(stmt)
+    )
 
 
 def _is_safe(stmt: gast.stmt, types: Mapping[str, Type]) -> bool:
     if isinstance(stmt, gast.Pass):
         return True
     if isinstance(stmt, gast.If):
-        return not may_fail([*stmt.body, *stmt.orelse], types)
+        return not may_fail([*stmt.body, *stmt.orelse], types, frozenset())
     if not isinstance(stmt, gast.Assign) or len(stmt.targets) > 1:
         return False
     target, value = stmt.targets[0], stmt.value

@@ -30,6 +30,7 @@ from srcjax.analysis.types import (
     Dict,
     List,
     Object,
+    OrNone,
     Other,
     Scalar,
     Tuple,
@@ -114,6 +115,13 @@ class Operations(Lanes):
 
     #: How many operations became loops: those do not run for no example at all.
     loops = 0
+
+    @property
+    def may_be_none(self) -> set[str]:
+        """Names that are None somewhere: nothing is computed with them there."""
+        found = {n for n, t in self.examples.items() if isinstance(t, OrNone)}
+        return found | self.or_none
+
     #: How many branches and loops around the code only some examples run.
     apart = 0
 

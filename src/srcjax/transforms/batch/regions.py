@@ -291,6 +291,10 @@ class Regions(Sharing):
         operands = [n.id for n in syntax.walk(value) if isinstance(n, gast.Name)]
         if any(isinstance(self.examples.get(n), _CONTAINERS) for n in operands):
             return False
+        if isinstance(value, (gast.Name, gast.Constant, gast.Compare)):
+            return True
+        if not self.may_be_none.isdisjoint(operands):
+            return False
         if isinstance(value, gast.BinOp):
             if isinstance(value.op, gast.Pow):
                 power = value.right
@@ -298,9 +302,7 @@ class Regions(Sharing):
             return isinstance(value.op, (gast.Add, gast.Sub, gast.Mult))
         if isinstance(value, gast.UnaryOp):
             return not isinstance(value.op, gast.Invert)
-        if isinstance(value, gast.Call):
-            return is_harmless(called(value))
-        return isinstance(value, (gast.Name, gast.Constant, gast.Compare))
+        return isinstance(value, gast.Call) and is_harmless(called(value))
 
     def maybe_unbound(self, stmt: gast.stmt) -> set[str]:
         """Names that may have no value yet when the statement is reached."""
@@ -450,7 +452,7 @@ class Regions(Sharing):
 
     def needs_guard(self, stmts: list[gast.stmt]) -> bool:
         """Whether the code must not run for no example at all."""
-        if may_fail(stmts, self.examples):
+        if may_fail(stmts, self.examples, self.may_be_none):
             return True
         for node in syntax.walk(stmts):
             if isinstance(node, (gast.While, gast.Raise, gast.Assert)):

@@ -294,9 +294,9 @@ class Contributions(OneStep):
 
     def zero(self, t: Type, like: gast.expr, beside: Sequence[Type] = ()) -> gast.expr:
         """The zero that the adjoint of a value of this type starts from."""
-        return zero_of(*self.model(t, like), beside)
+        return zero_of(*self.prototype(t, like), beside)
 
-    def model(self, t: Type, value: gast.expr) -> tuple[Type, gast.expr]:
+    def prototype(self, t: Type, value: gast.expr) -> tuple[Type, gast.expr]:
         """What has the shape of a value and is there: an argument if that may be None.
 
         The value itself where there is no such argument. A None that was given has None
@@ -321,7 +321,7 @@ class Contributions(OneStep):
         """Spread a lazy adjoint over the shape of its value."""
         assert place.lazy is not None
         scalar = shape_of(place.lazy) == ()
-        t, like = self.model(t, self.primal(name, path))
+        t, like = self.prototype(t, self.primal(name, path))
         value = spread_over(syntax.name(place.variable), like, place.lazy, t)
         spread = syntax.assign(place.variable, value)
         because(spread, SPREAD)
@@ -349,7 +349,7 @@ class Contributions(OneStep):
         place = self.places.present.get((name, ()))
         t = self.type_of_name(name)
         variable = self.places.variable(name, (), self.base(name))
-        own, _ = self.model(t, syntax.name(name))
+        own, _ = self.prototype(t, syntax.name(name))
         if place is None:
             if self.places.of(name):
                 raise self.refuse(

@@ -4,7 +4,7 @@ The first stage is what one runs after each change, so it has to be done in minu
 some ten thousand tests these are one in fourteen, and took two thirds of the time. The
 list is in `slow.txt`; to measure again, on a machine that does nothing else:
 
-    SRCJAX_TESTS=slow python -m pytest -q -n 2 --junitxml=report.xml
+    python -m pytest -q -n 2 -m "slow or not slow" --junitxml=report.xml
     python -m tests.slow report.xml
 """
 

@@ -154,20 +154,23 @@ def join_environments(envs: list[Env]) -> Env:
     return TypesAround({}, lambda name: join_all(e[name] for e in envs if name in e))
 
 
-def environments(variants: list[Variant], target_after: set[str]) -> list[Env]:
+def environments(stmt: gast.stmt, variants: list[Variant]) -> list[Env]:
     """Types around a statement: before it, and after it for what it defines.
 
     What it computes with is known after it to be there.
     """
-    found = []
-    for v in variants:
-        before = {n: known_after(t, v.after.get(n)) for n, t in v.before.items()}
-        after = {n: t for n, t in v.after.items() if n in target_after}
-        found.append({**before, **after})
-    return found
+    targets, operands = syntax.names_written(stmt), syntax.names_read(syntax.head(stmt))
+    return [
+        {
+            **v.before,
+            **{n: v.after[n] for n in operands if is_there_after(n, v)},
+            **{n: t for n, t in v.after.items() if n in targets},
+        }
+        for v in variants
+    ]
 
 
-def known_after(before: Type, after: Type | None) -> Type:
-    """The type of an operand, which may be known after the statement to be there."""
-    there = isinstance(before, OrNone) and after is before.value
-    return after if there and after is not None else before
+def is_there_after(name: str, variant: Variant) -> bool:
+    """Whether what may be None before a statement is known after it not to be."""
+    before = variant.before.get(name)
+    return isinstance(before, OrNone) and variant.after.get(name) is before.value

@@ -90,7 +90,7 @@ class Tangents(OneStep):
         self.named = len(self.types)
         clean: list[Env] = []
         variants = self.facts.of(stmt)
-        found = environments(variants, targets) or [{}]
+        found = environments(stmt, variants) or [{}]
         for k, env in enumerate(found):
             own = {n: self.plain_type(t) for n, t in env.items()}
             for name in targets:
@@ -101,8 +101,8 @@ class Tangents(OneStep):
                 base = name.removesuffix(OLD)
                 if is_active(self.types.get(base, UNKNOWN)):
                     # A tangent is read as it was before, and then bound.
-                    t = own.get(base + OLD) or own.get(base)
-                    t = t or self.plain_type(self.types[base])
+                    t = own.get(base + OLD if base in targets else base)
+                    t = t or own.get(base) or self.plain_type(self.types[base])
                     own[self.dot_name(base)] = self.type_of_tangent(t)
             around = TypesAround(own, self.type_elsewhere)
             if around not in clean:

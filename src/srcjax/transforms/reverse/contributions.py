@@ -693,9 +693,8 @@ class Contributions(OneStep):
         `earlier` gives names to what targets of the statement held before it: variants
         that differ in that alone (a number that becomes an array) then stay apart.
         """
-        targets = syntax.names_written(stmt)
         variants = self.facts.of(stmt)
-        found = environments(variants, targets)
+        found = environments(stmt, variants)
         for env, variant in zip(found, variants, strict=True):
             for name, old in (earlier or {}).items():
                 env[old] = variant.before.get(name, self.type_of_name(name))

@@ -19,12 +19,11 @@ BLOCKS, BLOCK = 30, 5
 spent = 0.0
 
 
-#: Of `shapes` one program in a hundred still gives float64 for float32, or crashes
-#: where truth values become numbers: `python -m tests.programs --grammar shapes`.
-SWEPT = [grammar for grammar in GRAMMARS if grammar != "shapes"]
+#: Of `shapes` one program in a hundred still gives float64 for float32.
+NOT_YET = {("shapes", "float32")}
 
 
-@pytest.mark.parametrize("grammar", SWEPT)
+@pytest.mark.parametrize("grammar", GRAMMARS)
 @pytest.mark.parametrize("block", range(BLOCKS))
 def test_programs(block, grammar, tmp_path, record_property):
     global spent
@@ -34,7 +33,7 @@ def test_programs(block, grammar, tmp_path, record_property):
     bad = []
     for seed in range(FIRST + block * BLOCK, FIRST + (block + 1) * BLOCK):
         done = run(grammar, seed, tmp_path)
-        if done.failures:
+        if any((grammar, mode) not in NOT_YET for mode in done.failures):
             bad.append(report(done, tmp_path))
     spent += time.monotonic() - started
     record_property("programs", BLOCK)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import srcjax
+from srcjax.testing import check_grads
 from tests.transforms.differences import check_batches, check_derivatives
 
 
@@ -240,7 +241,6 @@ FUNCTIONS = [
     attribute,
     item_of_a_dict,
     rows_of_another_shape,
-    filled_where_it_is_none,
     never_made,
     handed_on,
     looked_at_when_used,
@@ -251,6 +251,13 @@ POINTS = np.array([[0.3, -0.7, 1.1], [0.9, 0.4, 0.2]])
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
 def test_derivatives(f):
     check_derivatives(f, POINTS[0])
+
+
+def test_what_is_filled_where_it_is_none():
+    # Reverse mode of a gradient within another function is refused.
+    for f in (filled_where_it_is_none, srcjax.grad(filled_where_it_is_none)):
+        check_grads(f, (POINTS[0],), modes=("fwd", "rev"))
+    check_batches(filled_where_it_is_none, POINTS)
 
 
 @pytest.mark.filterwarnings("ignore::srcjax.errors.PerformanceWarning")

@@ -210,6 +210,9 @@ class LoweringBase:
     def missing_out(self, call: gast.expr) -> str:
         raise NotImplementedError
 
+    def bind_out(self, target: gast.Name, call: Any, out: str) -> None:
+        raise NotImplementedError
+
 
 def home_of(value: Any) -> str:
     """The package that something is defined in, as it says itself."""

@@ -70,8 +70,8 @@ class Targets(SequenceCalls):
         value = self.from_keys(value) or value
         if self.is_choice(value) and _binds_only(target):
             self.bind_choice(target, value)
-        elif isinstance(target, gast.Name) and self.missing_out(value):
-            self.bind_out(target, value, self.missing_out(value))
+        elif isinstance(target, gast.Name) and (out := self.missing_out(value)):
+            self.bind_out(target, value, out)
         elif isinstance(target, gast.Name):
             if self.varying.carries(value) and self.gives_once(value):
                 value = self.kept_iterator(target.id, value)

@@ -39,18 +39,20 @@ class UfuncCalls(LoweringBase):
         if not isinstance(target, gast.Name):
             target = self.temp(target, "out")
             self.varying.names.add(target.id)
+        if target.id not in self.there and self.may_be_none(target.id):
+            out.value = target
+            id = self.new_temp("value")
+            self.bind_out(syntax.name(id, store=True), node, target.id)
+            return syntax.name(id)
         rest = [k for k in node.keywords if k.arg != "out"]
-        called = gast.Call(node.func, node.args, rest)
-        if target.id in self.there or not self.may_be_none(target.id):
-            return self.stored(called, target)
-        id = self.new_temp("value")
-        plain = syntax.assign(id, syntax.clone(called))
-        outer, self.out = self.out, []
-        self.emit(syntax.assign(id, self.stored(called, target)))
-        given, self.out = self.out, outer
-        test = syntax.expression("c is None", c=target)
-        self.emit(gast.If(test, [plain], given))
-        return syntax.name(id)
+        call = gast.Call(node.func, node.args, rest)
+        call.took_out = True
+        value = self.temp(call)
+        whole = gast.Subscript(target, syntax.const(...), None)
+        stored = syntax.assign(whole, value)
+        stored.same_kind = True
+        self.emit(stored)
+        return target
 
     def missing_out(self, call: gast.expr) -> str:
         """The name after `out=` of what may be None; "" if there is none."""
@@ -59,16 +61,6 @@ class UfuncCalls(LoweringBase):
         out = next((k.value for k in call.keywords if k.arg == "out"), None)
         name = out.id if isinstance(out, gast.Name) else ""
         return name if name not in self.there and self.may_be_none(name) else ""
-
-    def stored(self, call: gast.Call, target: gast.Name) -> gast.Name:
-        """Write what the call gives to an array, which is the value then."""
-        call.took_out = True
-        value = self.temp(call)
-        whole = gast.Subscript(target, syntax.const(...), None)
-        stored = syntax.assign(whole, value)
-        stored.same_kind = True
-        self.emit(stored)
-        return target
 
     def may_be_none(self, name: str) -> bool:
         """Whether an array that is named for a result may be missing.

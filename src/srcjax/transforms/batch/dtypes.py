@@ -67,9 +67,10 @@ class Given(NamedTuple):
     around: Env | None = None
 
 
-def promoted_dtypes(program: Program, unit: Unit, typer: Typer) -> dict[str, Dtypes]:
+def promoted_dtypes(
+    given: dict[str, list[Given]], unit: Unit, typer: Typer
+) -> dict[str, Dtypes]:
     """The dtypes that hold every value a name has: int, then float, is float."""
-    given = what_names_are_given(program, unit)
     found = {name: promoted([g.type for g in each]) for name, each in given.items()}
     mixed = {name for name, each in given.items() if is_mixed(each)}
     if not mixed:
@@ -98,6 +99,7 @@ def promoted_dtypes(program: Program, unit: Unit, typer: Typer) -> dict[str, Dty
 
 
 def where_several_dtypes_show(
+    given: dict[str, list[Given]],
     program: Program,
     unit: Unit,
     dtypes: dict[str, np.dtype],
@@ -109,7 +111,6 @@ def where_several_dtypes_show(
     for each example as its own array is, not as the one that holds them all.
     `dtypes` are those of the batches.
     """
-    given = what_names_are_given(program, unit)
     held = {n: dtypes_of(each) for n, each in given.items()}
     for name in dtypes.keys() & held.keys():
         held[name] = held[name] and held[name] | {dtypes[name]}
@@ -288,4 +289,10 @@ def promoted(types: list[Type], of_known: bool = False) -> Dtypes:
     return Held(np.result_type(*strong, *weak), False)
 
 
-__all__ = ["Held", "in_dtypes", "promoted_dtypes", "where_several_dtypes_show"]
+__all__ = [
+    "Held",
+    "in_dtypes",
+    "promoted_dtypes",
+    "what_names_are_given",
+    "where_several_dtypes_show",
+]

@@ -181,6 +181,7 @@ class Batch:
         """Refuse arrays that are whole numbers for some examples, where that shows."""
         rules = self.rules
         shown = where_several_dtypes_show(
+            rules.values_given,
             self.program,
             self.unit,
             rules.dtypes,

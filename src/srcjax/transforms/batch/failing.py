@@ -39,26 +39,24 @@ def may_fail(
 
     `missing` are the names that may be None.
     """
-    return not all(
-        _is_safe(stmt, types) and not _computes_with(stmt, missing) for stmt in stmts
-    )
+    return not all(_is_safe(stmt, types, missing) for stmt in stmts)
 
 
-def _computes_with(stmt: gast.stmt, missing: Set[str]) -> bool:
+def _computes_with(stmt: gast.Assign, missing: Set[str]) -> bool:
     """Whether a statement does more with one of the names than to name it again."""
-    value = getattr(stmt, "value", None)
     plain = (gast.Name, gast.Tuple, gast.List, gast.Dict, gast.Compare)
-    return not isinstance(value, plain) and not missing.isdisjoint(
-        syntax.names_read(stmt)
-    )
+    named = isinstance(stmt.value, plain)
+    return not named and not missing.isdisjoint(syntax.names_read(stmt))
 
 
-def _is_safe(stmt: gast.stmt, types: Mapping[str, Type]) -> bool:
+def _is_safe(stmt: gast.stmt, types: Mapping[str, Type], missing: Set[str]) -> bool:
     if isinstance(stmt, gast.Pass):
         return True
     if isinstance(stmt, gast.If):
-        return not may_fail([*stmt.body, *stmt.orelse], types, frozenset())
+        return not may_fail([*stmt.body, *stmt.orelse], types, missing)
     if not isinstance(stmt, gast.Assign) or len(stmt.targets) > 1:
+        return False
+    if _computes_with(stmt, missing):
         return False
     target, value = stmt.targets[0], stmt.value
     if isinstance(target, gast.Name):

@@ -38,7 +38,12 @@ from srcjax.analysis.types import (
 )
 from srcjax.frontend.unit import Unit
 from srcjax.ops.batch_operands import displays_of
-from srcjax.transforms.batch.dtypes import Held, in_dtypes, promoted_dtypes
+from srcjax.transforms.batch.dtypes import (
+    Held,
+    in_dtypes,
+    promoted_dtypes,
+    what_names_are_given,
+)
 from srcjax.transforms.batch.effects import Felt
 from srcjax.transforms.call_effects import called
 from srcjax.transforms.places import keyed_parts, read_part
@@ -67,7 +72,9 @@ class Lanes(Writer):
         self.written = program.facts.written()
         #: Types of the names for one example.
         self.examples = self.types
-        found = promoted_dtypes(program, unit, self.typer)
+        #: What each statement gives the names of numbers and arrays, for one example.
+        self.values_given = what_names_are_given(program, unit)
+        found = promoted_dtypes(self.values_given, unit, self.typer)
         #: Those of numbers and arrays in a batch, where they are known.
         self.dtypes: dict[str, Any] = {
             n: held.dtype for n, held in found.items() if isinstance(held, Held)

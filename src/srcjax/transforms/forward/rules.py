@@ -30,6 +30,7 @@ from srcjax.analysis.types import (
     Unknown,
     ageless,
     all_buffers,
+    is_entry,
     is_number,
     join_all,
 )
@@ -118,9 +119,8 @@ class Rules(CallTangents):
                     "`srcjax.stop_gradient` if it is a constant here",
                 )
             self.check_taken_out(name, value)
-            made_here = [v.after.get(name, UNKNOWN) for v in self.facts.of(stmt)]
-            numbers = made_here and all(map(is_number, made_here))
-            t = made_here[0] if numbers else self.type_of_name(name)
+            here = self.facts.type_after(stmt, name) or UNKNOWN
+            t = here if is_entry(here) else self.type_of_name(name)
             tangent = self.zero(t, syntax.name(name))
             self.reasons = (Reason(slot="tangent", said=CONSTANT),)
         tangent = self.typer.agree(tangent, self.envs)

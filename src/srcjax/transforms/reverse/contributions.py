@@ -312,6 +312,11 @@ class Contributions(OneStep):
                 return other, syntax.name(name)
         return t, value
 
+    def lacks_prototype(self, t: Type) -> bool:
+        """Whether the adjoint of an array that may be None may be None as well."""
+        none = syntax.const(None)
+        return isinstance(t, OrNone) and self.prototype(t, none) == (t, none)
+
     @functools.cached_property
     def given_none(self) -> bool:
         """Whether an argument may have None in it."""
@@ -482,6 +487,7 @@ class Contributions(OneStep):
                 self.kind(name) in ("list", "dict")
                 or self.is_container_here(name)
                 or not (path or self.is_calculated_with(name))
+                or self.lacks_prototype(t)
             )
         ):
             self.emit(syntax.assign(variable, syntax.call("add", old, value)))

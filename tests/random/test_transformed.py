@@ -137,6 +137,25 @@ def test_gradients_are_those_of_jax(name):
         assert found[k].dtype == np.float32
 
 
+@pytest.mark.parametrize("name", [n for n in GRADIENTS if ", open" not in n])
+def test_transforms_draw_what_is_drawn_where_the_width_is_set(name):
+    f, args = GRADIENTS[name]
+    args = tuple(np.float64(a) for a in args)
+
+    def drawn(*given):
+        return f(random, KEY, *given)
+
+    transformed = jvp(drawn), vmap(drawn)
+    for wide in (False, True):
+        with srcjax.enable_x64(wide):
+            wanted = drawn(*args)
+            value, _ = transformed[0](args, args)
+            found = value, transformed[1](*(a[None] for a in args))[0]
+        for each in found:
+            np.testing.assert_allclose(each, wanted, rtol=1e-12 if wide else 1e-5)
+            assert each.dtype == wanted.dtype
+
+
 def test_gradients_of_float64_draws_are_those_of_differences():
     f64 = np.float64
 

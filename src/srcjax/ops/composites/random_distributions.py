@@ -10,11 +10,12 @@ import numpy as np
 
 from srcjax import random
 from srcjax.ops.record import composite
+from srcjax.random import widths
 
 
 @composite(random.beta)
 def beta(key, a, b, shape=None, dtype=None):
-    dtype = np.float32 if dtype is None else dtype
+    dtype = (np.float64 if widths.WIDE else np.float32) if dtype is None else dtype
     shape = np.broadcast_shapes(np.shape(a), np.shape(b)) if shape is None else shape
     key_a, key_b = random.split(key)
     log_a = random.loggamma(key_a, a, shape, dtype)
@@ -27,7 +28,7 @@ def beta(key, a, b, shape=None, dtype=None):
 
 @composite(random.dirichlet)
 def dirichlet(key, alpha, shape=None, dtype=None):
-    dtype = np.float32 if dtype is None else dtype
+    dtype = (np.float64 if widths.WIDE else np.float32) if dtype is None else dtype
     shape = np.shape(alpha)[:-1] if shape is None else shape
     x = random.loggamma(key, alpha, (*shape, np.shape(alpha)[-1]), dtype)
     share = np.exp(x - np.max(x, axis=-1, keepdims=True))
@@ -36,7 +37,7 @@ def dirichlet(key, alpha, shape=None, dtype=None):
 
 @composite(random.t)
 def t(key, df, shape=None, dtype=None):
-    dtype = np.float32 if dtype is None else dtype
+    dtype = (np.float64 if widths.WIDE else np.float32) if dtype is None else dtype
     shape = np.shape(df) if shape is None else shape
     key_z, key_g = random.split(key)
     half = np.asarray(df).astype(dtype) / 2
@@ -46,14 +47,14 @@ def t(key, df, shape=None, dtype=None):
 
 @composite(random.chisquare)
 def chisquare(key, df, shape=None, dtype=None):
-    dtype = np.float32 if dtype is None else dtype
+    dtype = (np.float64 if widths.WIDE else np.float32) if dtype is None else dtype
     half = np.asarray(df).astype(dtype) / 2
     return np.exp(random.loggamma(key, half, shape, dtype)) * 2
 
 
 @composite(random.f)
 def f(key, dfnum, dfden, shape=None, dtype=None):
-    dtype = np.float32 if dtype is None else dtype
+    dtype = (np.float64 if widths.WIDE else np.float32) if dtype is None else dtype
     if shape is None:
         shape = np.broadcast_shapes(np.shape(dfnum), np.shape(dfden))
     key_under, key_over = random.split(key)
@@ -65,14 +66,14 @@ def f(key, dfnum, dfden, shape=None, dtype=None):
 
 @composite(random.pareto)
 def pareto(key, b, shape=None, dtype=None):
-    dtype = np.float32 if dtype is None else dtype
+    dtype = (np.float64 if widths.WIDE else np.float32) if dtype is None else dtype
     shape = np.shape(b) if shape is None else shape
     return np.exp(random.exponential(key, shape, dtype) / np.asarray(b).astype(dtype))
 
 
 @composite(random.rayleigh)
 def rayleigh(key, scale, shape=None, dtype=None):
-    dtype = np.float32 if dtype is None else dtype
+    dtype = (np.float64 if widths.WIDE else np.float32) if dtype is None else dtype
     shape = np.shape(scale) if shape is None else shape
     length = np.sqrt(np.log(random.uniform(key, shape, dtype)) * -2)
     return np.asarray(scale).astype(dtype) * length
@@ -80,7 +81,7 @@ def rayleigh(key, scale, shape=None, dtype=None):
 
 @composite(random.wald)
 def wald(key, mean, shape=None, dtype=None):
-    dtype = np.float32 if dtype is None else dtype
+    dtype = (np.float64 if widths.WIDE else np.float32) if dtype is None else dtype
     shape = np.shape(mean) if shape is None else shape
     key_v, key_z = random.split(key)
     m = np.asarray(mean).astype(dtype)
@@ -93,7 +94,7 @@ def wald(key, mean, shape=None, dtype=None):
 
 @composite(random.triangular)
 def triangular(key, left, mode, right, shape=None, dtype=None):
-    dtype = np.float32 if dtype is None else dtype
+    dtype = (np.float64 if widths.WIDE else np.float32) if dtype is None else dtype
     if shape is None:
         shape = np.broadcast_shapes(np.shape(left), np.shape(mode), np.shape(right))
     low = np.asarray(left).astype(dtype)
@@ -108,14 +109,14 @@ def triangular(key, left, mode, right, shape=None, dtype=None):
 
 @composite(random.lognormal)
 def lognormal(key, sigma=1.0, shape=None, dtype=None):
-    dtype = np.float32 if dtype is None else dtype
+    dtype = (np.float64 if widths.WIDE else np.float32) if dtype is None else dtype
     shape = np.shape(sigma) if shape is None else shape
     return np.exp(random.normal(key, shape, dtype) * np.asarray(sigma).astype(dtype))
 
 
 @composite(random.double_sided_maxwell)
 def double_sided_maxwell(key, loc, scale, shape=(), dtype=None):
-    dtype = np.float32 if dtype is None else dtype
+    dtype = (np.float64 if widths.WIDE else np.float32) if dtype is None else dtype
     sizes = np.broadcast_shapes(np.shape(loc), np.shape(scale))
     full = (*sizes, *sizes) if shape == () else (*shape, *sizes)
     key_size, key_sign = random.split(key)
@@ -126,7 +127,7 @@ def double_sided_maxwell(key, loc, scale, shape=(), dtype=None):
 
 @composite(random.weibull_min)
 def weibull_min(key, scale, concentration, shape=(), dtype=None):
-    dtype = np.float32 if dtype is None else dtype
+    dtype = (np.float64 if widths.WIDE else np.float32) if dtype is None else dtype
     size = -np.log1p(-random.uniform(key, shape, dtype))
     power = 1 / np.asarray(concentration).astype(dtype)
     return size**power * np.asarray(scale).astype(dtype)
@@ -134,7 +135,7 @@ def weibull_min(key, scale, concentration, shape=(), dtype=None):
 
 @composite(random.generalized_normal)
 def generalized_normal(key, p, shape=(), dtype=None):
-    dtype = np.float32 if dtype is None else dtype
+    dtype = (np.float64 if widths.WIDE else np.float32) if dtype is None else dtype
     key_size, key_sign = random.split(key)
     inverse = 1 / np.asarray(p).astype(dtype)
     size = random.gamma(key_size, inverse, shape, dtype) ** inverse
@@ -143,7 +144,7 @@ def generalized_normal(key, p, shape=(), dtype=None):
 
 @composite(random.ball)
 def ball(key, d, p=2.0, shape=(), dtype=None):
-    dtype = np.float32 if dtype is None else dtype
+    dtype = (np.float64 if widths.WIDE else np.float32) if dtype is None else dtype
     key_g, key_e = random.split(key)
     power = np.asarray(p).astype(dtype)
     g = random.generalized_normal(key_g, power, (*shape, d), dtype)

@@ -7,6 +7,7 @@ import numpy as np
 from srcjax import random
 from srcjax.analysis.types import is_active
 from srcjax.ops.record import completes
+from srcjax.random import widths
 
 
 def items_vary(**given):
@@ -38,7 +39,8 @@ def choice(key, a, shape=(), replace=True, p=None, axis=0, mode=None):
 def multivariate_normal(key, mean, cov, shape=None, dtype=None, method="cholesky"):
     if method != "cholesky":
         raise NotImplementedError(f"the derivative of draws with method={method!r}")
-    dtype = np.float32 if dtype is None else dtype
+    if dtype is None:
+        dtype = np.result_type(mean, cov, np.float16) if widths.WIDE else np.float32
     cov = np.asarray(cov).astype(dtype)
     factor = np.linalg.cholesky((cov + np.swapaxes(cov, -1, -2)) / 2)
     mean = np.asarray(mean).astype(dtype)

@@ -1,5 +1,8 @@
 """Names of the user's that generated code needs for itself."""
 
+import importlib
+import textwrap
+
 import numpy as np
 import pytest
 
@@ -52,6 +55,82 @@ def builtins_beside_names_inside(x):
     doubled = [2 * max for max in [max(x) * v for v in x]]
     powers = (lambda abs: abs**3)(abs(x[0]))
     return mean(x) * sum(x) + max(doubled) * powers
+
+
+HIDING_SOURCE = """
+def range(n):
+    return [0, 1]
+
+def len(values):
+    return 1
+
+def filter(function, values):
+    return values
+
+def twice_the_last(v):
+    items = []
+    for i in range(3):
+        items.append(v[i] ** 3)
+    total = 0.0
+    for item in items[::-1]:
+        total = total * 0.5 + item
+    return total * len(items)
+
+def until_three(v):
+    total, k = 0.0, 0
+    while total < 3:
+        total = total + v[k] ** 2
+        k = k + len(v)
+    return total
+
+def filtered(v):
+    return sum([x**2 for x in filter(None, v)])
+"""
+
+
+@pytest.fixture(scope="module")
+def hiding(tmp_path_factory):
+    """A module that has functions of its own under names of builtins."""
+    path = tmp_path_factory.mktemp("hiding") / "hiding_builtins.py"
+    path.write_text(HIDING_SOURCE)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(path.parent))
+        yield importlib.import_module("hiding_builtins")
+
+
+def test_names_of_builtins_in_another_module(hiding):
+    def f(x):
+        total = hiding.twice_the_last(x) * hiding.until_three(x) + hiding.filtered(x)
+        for i in range(len(x)):
+            total = total * 0.9 + x[i] ** 2
+        return total + sum(x[i] for i in filter(lambda i: i > 0, range(len(x))))
+
+    for g in (f, hiding.twice_the_last, hiding.until_three):
+        check_grads(g, (X,), order=2)
+        batch = np.stack([X, X * 1.1])
+        each = [srcjax.grad(g)(x) for x in batch]
+        np.testing.assert_allclose(srcjax.vmap(srcjax.grad(g))(batch), each)
+        np.testing.assert_allclose(srcjax.jit(srcjax.grad(g))(X), each[0])
+
+
+def test_names_of_modules_that_are_numbers(tmp_path, monkeypatch):
+    rows = """
+        import numpy
+
+        np, math = 3, 2
+
+        def f(x):
+            total, w = 0.0, numpy.zeros(np)
+            for i in range(np):
+                total = total + numpy.sin(x[i]) * math
+                w[i] = x[i] ** 2
+            return total * numpy.sum(w)
+    """
+    (tmp_path / "numbers_of_points.py").write_text(textwrap.dedent(rows))
+    monkeypatch.syspath_prepend(tmp_path)
+    points = importlib.import_module("numbers_of_points")
+    check_grads(points.f, (X,), order=2)
+    check_grads(lambda x: points.f(x) * np.sum(np.exp(x)), (X,), order=2)
 
 
 @pytest.mark.parametrize("transform", [srcjax.vmap, srcjax.jit, srcjax.grad])

@@ -491,11 +491,11 @@ class Program:
         if name in unit.extra:
             return name in unit.whole
         source = unit.source
-        name = source.renamed.get(name, name)
         holder = source.holder(name)
         if holder is None:
             return False
         value, code = source.resolve(name), source.func.__code__
+        name = source.renamed.get(name, name)
         if not Whole.may_guard(value, name, code):
             return False
         self.rest_on(Whole(holder, name, value, code))
@@ -509,9 +509,8 @@ class Program:
                 self.looked_into.append(value)
             self.rests_on(value)
             return value
+        value, holder = source.resolve(name), source.holder(name)
         name = source.renamed.get(name, name)
-        value = source.resolve(name)
-        holder = source.holder(name)
         if holder is not None and (id(holder), name) in self.rebound:
             raise self.is_rebound(source, (id(holder), name))
         if holder is not None and not goes_without_saying(name, value):

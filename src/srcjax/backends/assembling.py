@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -111,13 +112,12 @@ def assemble(
     groups = [_finished(group, program) for group in members]
     functions = [f for group in groups for f in group[0]]
     refuse_hidden(functions, program)
-    values: dict[str, Any] = {}
-    for group in groups:
-        merge_values(values, group[1], functions, group[0])
+    values = merged(groups, functions)
     values |= callees.live_values()
     values |= name_objects(functions, values)
     own = {f.name for f in functions}
     free = set().union(*(free_names(f) for f in functions)) - own
+    free = {name for name in free if not is_builtin(name, values.get(name))}
     values = {k: v for k, v in sorted(values.items()) if k in free}
     refuse_patched(functions, values)
     module = Module(entry, functions, values, entry=entry, stages=stages)
@@ -385,10 +385,9 @@ def _finished(
 ) -> tuple[list[gast.FunctionDef], dict[str, Any]]:
     """The functions of a group, and what their names stand for."""
     functions = [w.node for w in group]
-    values: dict[str, Any] = {}
-    for w in group:  # the user's own may have a helper's name in one of them only
-        merge_values(values, names_of(w, program), functions, [w.node])
-    return functions, values
+    # The user's own may have a helper's name in one of them only.
+    parts = [([w.node], names_of(w, program)) for w in group]
+    return functions, merged(parts, functions)
 
 
 def names_of(written: Written, program: Program) -> dict[str, Any]:
@@ -451,26 +450,36 @@ def _called_names(node: Any) -> set[str]:
     }
 
 
-def merge_values(
-    values: dict[str, Any],
-    more: dict[str, Any],
+def merged(
+    parts: list[tuple[list[gast.FunctionDef], dict[str, Any]]],
     functions: list[gast.FunctionDef],
-    own: list[gast.FunctionDef],
-) -> None:
-    """Add a function's globals; a name that means something else is renamed."""
-    import builtins
+) -> dict[str, Any]:
+    """The globals of functions that stand in one module.
 
-    for name, value in more.items():
-        if getattr(builtins, name, _MISSING) is value:
-            continue
-        if name in values and values[name] is not value:
-            taken = set(values).union(*(syntax.all_names(f) for f in functions))
+    A name that means something else in one part than in another is renamed; builtins
+    keep theirs.
+    """
+    found = {
+        name: value
+        for _, values in parts
+        for name, value in values.items()
+        if is_builtin(name, value)
+    }
+    for own, values in parts:
+        for name, value in values.items():
+            if found.setdefault(name, value) is value:
+                continue
+            taken = set(found).union(*(syntax.all_names(f) for f in functions))
             fresh = syntax.Names(taken).fresh(name)
             for f in own:
                 syntax.rename(f.body, {name: fresh})
-            values[fresh] = value
-        else:
-            values[name] = value
+            found[fresh] = value
+    return found
+
+
+def is_builtin(name: str, value: Any) -> bool:
+    """Whether a value is what Python has under the name."""
+    return getattr(builtins, name, _MISSING) is value
 
 
 _MISSING = object()

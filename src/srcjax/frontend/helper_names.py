@@ -7,20 +7,24 @@ Before:                                 After:
 
 Backward code may call the helper `zeros_like`, and would find the array. Where it does
 not come to that, the name gets its spelling back at the end (`assembling.respell`).
-The same goes for variables that are called as a builtin is: `len`, `range`. Parameters
-keep their names, which callers may use: `pipeline` renames the helper there.
+The same goes for variables that are called as a builtin is, `len` or `range`, and for
+what a module has under such a name. Parameters keep their names, which callers may use:
+`pipeline` renames the helper there.
 """
 
 from __future__ import annotations
 
+import builtins
 from dataclasses import replace
 from typing import Any
 
 import gast
+import numpy as np
 
 from srcjax import syntax
 from srcjax.errors import UnsupportedError, error_at
 from srcjax.frontend.lift import SCOPES, own_nodes
+from srcjax.frontend.numpy_names import leads_to_numpy
 from srcjax.frontend.unit import parameter_names
 from srcjax.ops.patched import NAMED_BUILTINS, NAMED_MODULES
 
@@ -32,24 +36,23 @@ _NAMED = NAMED_BUILTINS | NAMED_MODULES.keys() | {"scipy"}
 
 
 def make_way(source: Any) -> Any:
-    """The source with other names for its own that are those of helpers."""
+    """The source with other names for its own that are those of generated code."""
     node = source.node
     own = set(parameter_names(node.args)) | _spelled_out(node)
-    clashes = sorted(
-        name
-        for name in (syntax.all_names(node) & set(HELPERS)) - own
-        if _means_another(source, name)
-    )
-    builtins = sorted((_NAMED & syntax.names_written(node.body)) - own)
-    if not (clashes or builtins) or source.renamed:
+    written = syntax.names_written(node.body)
+    freed = _hidden(source)
+    clashes = (HELPERS.keys() & written) | (freed.keys() & syntax.names_read(node))
+    bound = (_NAMED & written) - own
+    clashes -= own | bound
+    if not (clashes or bound or freed) or source.renamed:
         return source
     names = syntax.Names(syntax.all_names(node) | set(HELPERS) | _NAMED)
-    fresh = {name: names.fresh(name) for name in [*clashes, *builtins]}
+    fresh = {name: names.fresh(name) for name in [*sorted(clashes), *sorted(bound)]}
     node = syntax.clone(node)
     node.body = syntax.rename(node.body, {n: fresh[n] for n in clashes})
-    _rename_bound(node.body, {n: fresh[n] for n in builtins})
+    _rename_bound(node.body, {n: fresh[n] for n in bound})
     renamed = {new: name for name, new in fresh.items()}
-    return replace(source, node=node, renamed=renamed)
+    return replace(source, node=node, renamed=renamed, freed=freed)
 
 
 def refuse_hidden(functions: list[Any], program: Any) -> None:
@@ -120,14 +123,25 @@ def _rename_bound(scope: Any, names: dict[str, str]) -> None:
             _rename_bound(node, rest)
 
 
-def _means_another(source: Any, name: str) -> bool:
-    """Whether the name is a local variable, or a global one that is not the helper."""
-    if name in syntax.names_written(source.node.body):
-        return True
+def _hidden(source: Any) -> dict[str, Any]:
+    """What generated code names, where something else has the name around."""
+    meant = {name: getattr(builtins, name) for name in NAMED_BUILTINS}
+    meant |= NAMED_MODULES | HELPERS
+    there = source.globals.keys() | source.closure.keys() | source.imported.keys()
+    return {
+        name: meant[name]
+        for name in sorted(meant.keys() & there)
+        if not _stands_for(source, name, meant[name])
+    }
+
+
+def _stands_for(source: Any, name: str, value: Any) -> bool:
+    """Whether a free name of the function has the value, or leads to it."""
     try:
-        return source.resolve(name) is not HELPERS[name]
-    except KeyError:
-        return True
+        found = source.resolve(name)
+    except KeyError:  # the function around has not bound it yet
+        return False
+    return found is value or (value is np and leads_to_numpy(found))
 
 
 def _spelled_out(node: Any) -> set[str]:

@@ -43,7 +43,7 @@ def name_numpy(source: Any) -> Any:
     here = _value(source, "np", np)
     values = {name: _value(source, name) for name in free - {"np"}}
     named = {n: inside(v) for n, v in values.items() if _is_dressed(v)}
-    modules = {n: v for n, v in values.items() if _leads_to_numpy(v)}
+    modules = {n: v for n, v in values.items() if leads_to_numpy(v)}
     if named:
         imported = {**source.imported, **named}
         source = replace(source, imported=imported, aliases={*named})
@@ -56,7 +56,9 @@ def name_numpy(source: Any) -> Any:
     node.body = [work.visit(stmt) for stmt in node.body]
     if here is np and not work.found:
         return source
-    imported = {**source.imported, "np": np}
+    imported = {**source.imported}
+    if "np" not in source.freed:
+        imported["np"] = np
     if work.kept:
         imported[work.other] = here
     return replace(
@@ -71,7 +73,7 @@ def _value(source: Any, name: str, otherwise: Any = None) -> Any:
         return otherwise
 
 
-def _leads_to_numpy(value: Any) -> bool:
+def leads_to_numpy(value: Any) -> bool:
     """Whether NumPy's functions have names in a module: its own, or in one in it."""
     module = isinstance(value, ModuleType)
     return module and (value in _MODULES or STANDS_FOR in vars(value))

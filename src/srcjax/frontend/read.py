@@ -69,6 +69,8 @@ class FunctionSource:
     lines: list[str] = field(repr=False)
     #: Names that `node` has instead of those that generated code needs for itself.
     renamed: dict[str, str] = field(default_factory=dict)
+    #: What generated code means by names that something else has around the function.
+    freed: dict[str, Any] = field(default_factory=dict)
     #: What the function imports itself, by name.
     imported: dict[str, Any] = field(default_factory=dict)
     #: Names from around that the function sets (`global`, `nonlocal`).
@@ -105,6 +107,9 @@ class FunctionSource:
         None for what the function imports itself, whatever else has that name, and for
         what has it from Python.
         """
+        if name in self.freed:
+            return None
+        name = self.renamed.get(name, name)
         if name in self.imported:
             return None
         found = self.closure.get(name)
@@ -117,6 +122,8 @@ class FunctionSource:
 
         Raises `KeyError` if it has none: unknown, or a closure cell still empty.
         """
+        if name in self.freed:
+            return self.freed[name]
         name = self.renamed.get(name, name)
         if name in self.imported:
             return self.imported[name]

@@ -114,8 +114,8 @@ def test_errors_of_srcjax_itself_are_whole(monkeypatch):
 
 def test_files_are_where_nobody_else_reads():
     seen(lambda: srcjax.grad(fussy)(LARGE))
-    outer = os.path.dirname(tracebacks.FOLDER)
+    outer = os.path.dirname(tracebacks.Texts.folder)
     assert os.stat(outer).st_mode & 0o777 == 0o700
-    for name in os.listdir(tracebacks.FOLDER):
-        text = Path(tracebacks.FOLDER, name).read_text()
+    for name in os.listdir(tracebacks.Texts.folder):
+        text = Path(tracebacks.Texts.folder, name).read_text()
         assert "def " in text

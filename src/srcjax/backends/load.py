@@ -36,10 +36,6 @@ __all__ = ["LineMap", "annotate", "line_map_of", "load", "report", "unload"]
 # A line of generated text -> the user's file, line, and its text.
 LineMap = Mapping[int, tuple[str, int, str]]
 
-# An absolute path, because pdb makes the paths of its breakpoints absolute. The loader
-# has the text, and a file is there once an error went through it (`tracebacks`).
-FOLDER = tracebacks.FOLDER
-
 LINES = "__srcjax_lines__"
 
 # Names that make a module a module: a namespace must not replace them.
@@ -291,7 +287,7 @@ def place_of(module_globals: dict[str, Any], lineno: int) -> Any:
 
 def generated_module(filename: str) -> ModuleType | None:
     """The module whose text has that file name; None of other files."""
-    if os.path.dirname(filename) != FOLDER:
+    if not tracebacks.is_in_folder(filename):
         return None
     stem = os.path.splitext(os.path.basename(filename))[0]
     module = sys.modules.get(f"{package.__name__}.{stem}")
@@ -338,7 +334,9 @@ def _make(
     lines: dict[int, tuple[str, int, str]],
 ) -> ModuleType:
     full_name = f"{package.__name__}.{name}"
-    filename = os.path.join(FOLDER, f"{name}.py")
+    # An absolute path, because pdb makes the paths of its breakpoints absolute. The
+    # loader has the text, and a file is there once an error went through it.
+    filename = os.path.join(tracebacks.Texts.folder, f"{name}.py")
     loader = GeneratedLoader(full_name, text, filename)
     loader.namespace = values
     given: Any = loader  # it has what a loader has, and no base class to import

@@ -30,8 +30,31 @@ def _temporary() -> str:
     return os.path.abspath(folder or os.getcwd())
 
 
-#: Where texts are written to; nothing is there before the first error.
-FOLDER = os.path.join(_temporary(), f"srcjax-{os.urandom(6).hex()}", "srcjax-generated")
+_OUTER = os.path.join(_temporary(), f"srcjax-{os.urandom(6).hex()}")
+_INNER = "srcjax-generated"
+
+
+class Texts:
+    """Where texts are written to; nothing is there before the first error."""
+
+    folder = os.path.join(_OUTER, _INNER)
+
+
+def _after_fork() -> None:
+    """Let a forked process, which gives the same names to other texts, have its own."""
+    Texts.folder = os.path.join(_OUTER, os.urandom(6).hex(), _INNER)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def is_in_folder(filename: str) -> bool:
+    """Whether it is the name of a text of this process, or of what it was forked of."""
+    folder = os.path.dirname(filename)
+    return os.path.basename(folder) == _INNER and filename.startswith(_OUTER)
+
+
 #: Turns full tracebacks on for a process.
 VARIABLE = "SRCJAX_FULL_TRACEBACKS"
 #: Where srcjax is, and its rooms in which an error says nothing to users.
@@ -58,16 +81,15 @@ class Setting:
 
 
 def write(filename: str, text: str) -> None:
-    """Write a text to its file in `FOLDER`, if it is not there. Says nothing of errors.
+    """Write a text to its file in the folder, if it is not there; no error is raised.
 
-    Only this process knows the name of the folder, which nobody else may read.
+    Only this process, and what it forks, knows the folder, which nobody else may read.
     """
     try:
-        outer = os.path.dirname(FOLDER)
-        if not os.path.isdir(FOLDER):
-            os.mkdir(outer, 0o700)
-            os.mkdir(FOLDER, 0o700)
-            atexit.register(_remove, os.getpid())
+        folder = os.path.dirname(filename)
+        for each in (_OUTER, os.path.dirname(folder), folder):
+            if not os.path.isdir(each):
+                os.mkdir(each, 0o700)
         if not os.path.exists(filename):
             with open(filename, "w", encoding="utf-8") as file:
                 file.write(text)
@@ -76,11 +98,14 @@ def write(filename: str, text: str) -> None:
 
 
 def _remove(process: int) -> None:
-    """Remove the folder; not in a process that was forked from the one that made it."""
-    if os.getpid() == process:
+    """Remove the folder; not in a process that was forked from this one."""
+    if os.getpid() == process and os.path.isdir(_OUTER):
         import shutil
 
-        shutil.rmtree(os.path.dirname(FOLDER), ignore_errors=True)
+        shutil.rmtree(_OUTER, ignore_errors=True)
+
+
+atexit.register(_remove, os.getpid())
 
 
 def show(error: BaseException) -> None:

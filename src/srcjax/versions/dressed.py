@@ -23,7 +23,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from srcjax.backends.load import FOLDER
+from srcjax.backends.tracebacks import Texts
 from srcjax.errors import SrcjaxError
 from srcjax.versions.recipes import Recipe, name_it
 
@@ -177,7 +177,7 @@ def _with_text(documentation: str, version: Any) -> str:
 
 def _shown(function: Any, name: str, transform: Any) -> pytypes.FunctionType:
     """What `__wrapped__` is: it calls the function, and stands where a text stands."""
-    filename = os.path.join(FOLDER, f"{name}-{next(_numbers)}.py")
+    filename = os.path.join(Texts.folder, f"{name}-{next(_numbers)}.py")
     around = getattr(function, "__globals__", None)
     found = _calling(function, around if isinstance(around, dict) else globals())
     found.__code__ = found.__code__.replace(co_filename=filename, co_firstlineno=1)

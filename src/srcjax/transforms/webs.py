@@ -6,7 +6,8 @@ A web is what must share a name: the assignments that reach a common use. Before
     z = np.tanh(z)                     z2 = np.tanh(z)
 
 Names that a loop carries or that branches assign stay one name. `simplify.coalesce`
-joins webs again where that changes nothing, so that the user's names come back.
+joins webs again where that changes nothing, so that the user's names come back. What a
+comprehension binds has a name that no variable around has.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.flow.control import EXITS, Way, is_compound, runs
 from srcjax.frontend.unit import Unit
+
+_COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 
 
 class _QuietChains(beniget.DefUseChains):
@@ -57,9 +60,10 @@ def take_after(unit: Unit, name: str, old: str) -> None:
 
 def renamed_webs(node: gast.FunctionDef, names: syntax.Names) -> dict[str, str]:
     """Rename local variables, in place, one name a web: what new names were before."""
+    before = _comprehensions_apart(node, names)
     split = _bound_twice(node) - unsplittable(node)
     if not split:
-        return {}
+        return before
     chains = _QuietChains()
     chains.visit(gast.Module([_about(node, split)], []))
     parent: dict[int, int] = {}
@@ -90,7 +94,6 @@ def renamed_webs(node: gast.FunctionDef, names: syntax.Names) -> dict[str, str]:
     for key in [*[k for k in order if k in parameters], *order]:
         first.setdefault(nodes[key].id, find(key))
     renamed: dict[int, str] = {}
-    before: dict[str, str] = {}
     for key in order:
         web, id_ = find(key), nodes[key].id
         if web != first[id_] and web not in renamed:
@@ -102,9 +105,36 @@ def renamed_webs(node: gast.FunctionDef, names: syntax.Names) -> dict[str, str]:
     return before
 
 
+def _comprehensions_apart(
+    node: gast.FunctionDef, names: syntax.Names
+) -> dict[str, str]:
+    """Rename what comprehensions bind where the function has such a variable too."""
+    inside = [sub for sub in syntax.walk(node.body) if isinstance(sub, _COMPREHENSIONS)]
+    if not inside:
+        return {}
+    bound = [syntax.names_written([g.target for g in c.generators]) for c in inside]
+    counts = Counter(n.id for n in syntax.names_in(node) if _is_bound(n))
+    own = Counter(
+        n.id for c in inside for g in c.generators for n in syntax.names_in(g.target)
+    )
+    before: dict[str, str] = {}
+    for each, mine in zip(inside, bound, strict=True):
+        new = {n: names.fresh(n) for n in sorted(mine) if counts[n] > own[n]}
+        before |= {fresh: name for name, fresh in new.items()}
+        first = each.generators[0]
+        over, first.iter = first.iter, gast.Constant(None, None)  # of what is around
+        syntax.rename(each, new)
+        first.iter = over
+    return before
+
+
+def _is_bound(name: gast.Name) -> bool:
+    return not isinstance(name.ctx, gast.Load)
+
+
 def _bound_twice(node: gast.FunctionDef) -> set[str]:
     """The names that are bound at several places: all others are one web each."""
-    bound = (n.id for n in syntax.names_in(node) if not isinstance(n.ctx, gast.Load))
+    bound = (n.id for n in syntax.names_in(node) if _is_bound(n))
     return {name for name, count in Counter(bound).items() if count > 1}
 
 

@@ -23,7 +23,7 @@ from srcjax.analysis.types import (
     Scalar,
     shape_of,
 )
-from srcjax.transforms.batch.regions import BOOL, Regions
+from srcjax.transforms.batch.regions import BOOL, Regions, copy_of_array
 from srcjax.transforms.call_effects import called
 from srcjax.transforms.reasons import Reason, because
 
@@ -101,13 +101,15 @@ class LaneLoops(Regions):
             new: Any = gast.For(
                 syntax.clone(stmt.target), self.shapes(stmt.iter), [], [], None
             )
+            counter = self.own_counter(new)
             if per_example is not None:
+                per_example = syntax.clone(per_example)
+                out += self.stop_apart(stmt, per_example)
                 unread = not syntax.count_reads(self.unit.node, "_")
                 if syntax.is_name(new.target, "_") and unread:  # it is read now
                     new.target.id = self.unit.names.fresh("i")
                 new.iter, test = self.longest(per_example, new.target, where)
                 head = self.narrowed(lanes, test)
-            counter = self.own_counter(new)
             if counter:
                 renamed = stmt.target.id
                 body = [syntax.assign(renamed, syntax.as_load(new.target)), *body]
@@ -215,6 +217,17 @@ class LaneLoops(Regions):
         because(made[0], STAY)
         because(made[1], DONE)
         return made
+
+    def stop_apart(self, stmt: gast.For, over: gast.Call) -> list[gast.stmt]:
+        """Keep where a range ends, which the loop changes under its name."""
+        place = 0 if len(over.args) == 1 else 1
+        stop = over.args[place]
+        if not syntax.names_read(stop) & syntax.names_written(stmt):
+            return []
+        t = self.example(stop)
+        over.args[place] = held = self.held("stop", t)
+        copy = self.by_parts(t, stop, copy_of_array) or syntax.call("copied", stop)
+        return [syntax.assign(held.id, copy)]
 
     def longest(self, over: gast.Call, target: Any, where: gast.Name) -> tuple:
         """The range of the example with most iterations, and who is still in it."""

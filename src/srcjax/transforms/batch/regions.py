@@ -115,8 +115,6 @@ class Regions(Sharing):
                     for side in (stmt.body, stmt.orelse)
                 ]
                 written -= sides[0] & sides[1]
-            elif isinstance(stmt, gast.For):
-                written -= syntax.names_written(stmt.target)
             inside = syntax.use_counts(stmt)
             outside = {n for n in written if everywhere[n] > inside[n]}
             if outside:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -102,6 +103,17 @@ class Planning:
             known = stmt, frozenset(reads), frozenset(binds)
             self.known_names[id(stmt)] = known
         return known
+
+    def overwriting(self, name: str) -> Iterator[tuple[Position, Any]]:
+        """Where the name loses a value, and what binds it there.
+
+        A loop gives its variable values of its own, and loses the one before it: once.
+        """
+        for where, stmt in self.defs[name]:
+            if isinstance(stmt, gast.For):
+                yield self.where[id(stmt)], stmt
+            elif not isinstance(stmt, gast.FunctionDef):
+                yield where, stmt
 
     def plan_name(self, name: str) -> bool:
         """Plan saves for one name; True if something new was planned."""

@@ -311,9 +311,7 @@ class Planner(Stored, Sharing):
         """Plan saves for one name; True if something new was planned."""
         changed = False
         reads = self.reads[name]
-        for where, stmt in self.defs[name]:
-            if isinstance(stmt, (gast.FunctionDef, gast.For)):
-                continue
+        for where, stmt in self.overwriting(name):
             if self.old_is_read(name, where) and self.may_hold_before(name, where):
                 known = self.plan.overwritten.setdefault(id(stmt), [])
                 if name not in known:
@@ -345,17 +343,13 @@ class Planner(Stored, Sharing):
         if (key, name) not in self.carried:
             return True
         inside = [(w, s) for w, s in self.defs[name] if key in w.loops]
-        targets = bool(inside) and all(isinstance(s, gast.For) for _, s in inside)
-        if targets:
-            first = min(w.order for w, _ in inside)
-            for read in self.reads.get(name, []):
-                if key in read.where.loops and read.where.order < first:
-                    raise self.rules.refuse(
-                        f"the loop variable `{name}` is read before its loop, from the "
-                        "iteration before",
-                        "another name for the value that is kept",
-                    )
-        return targets
+        if not inside or not all(isinstance(s, gast.For) for _, s in inside):
+            return False
+        first = min(w.order for w, _ in inside)
+        return not any(
+            key in read.where.loops and read.where.order < first
+            for read in self.reads.get(name, [])
+        )
 
     def is_target_only(self, key: int, name: str) -> bool:
         stmt = self.loops[key].stmt
@@ -454,7 +448,8 @@ class Planner(Stored, Sharing):
     def header(self, stmt: Any, value: gast.expr) -> None:
         where = self.where[id(stmt)]
         names = {n for n in syntax.names_read(value) if n in self.defs}
-        inside = syntax.names_written([*stmt.body, *stmt.orelse])
+        own = getattr(stmt, "target", [])  # `for k in range(k)`
+        inside = syntax.names_written([own, *stmt.body, *stmt.orelse])
         looked_at = shape_only_names(value)
         held = {
             n
@@ -570,9 +565,7 @@ class Planner(Stored, Sharing):
     def would_save(self, name: str, where: Position, contents: bool) -> bool:
         """Whether reading the name (and what it holds) at `where` needs a save."""
         read = Read(where, False)
-        for at, stmt in self.defs[name]:
-            if isinstance(stmt, (gast.FunctionDef, gast.For)):
-                continue
+        for at, stmt in self.overwriting(name):
             if (
                 self.reaches(read, at, name)
                 and self.may_hold_before(name, at)

@@ -116,7 +116,7 @@ class Results(Recomputing):
         for block, names in plan.local.items():
             if not any(block in r.where.blocks for r in reads):
                 plan.local[block] = [n for n in names if n != name]
-        for at, stmt in self.defs[name]:
+        for at, stmt in self.overwriting(name):
             names = plan.overwritten.get(id(stmt), [])
             if name in names and not self.old_is_read(name, at):
                 plan.overwritten[id(stmt)] = [n for n in names if n != name]

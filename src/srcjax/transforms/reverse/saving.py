@@ -76,8 +76,14 @@ class Saver(Planner):
         """Names whose old value is saved where they may have none yet."""
         found: set[str] = set()
         top = id(self.nodes)
-        for key, names in self.plan.overwritten.items():
-            at = self.where[key]
+        kept = [
+            (self.where[key], names) for key, names in self.plan.overwritten.items()
+        ]
+        for block, names in self.plan.local.items():
+            if names:
+                first = self.where[id(self.blocks[block][0].stmt)]
+                kept.append((first, [n for n in names if self.comes_in(n, block)]))
+        for at, names in kept:
             for name in names:
                 bound = any(
                     w.blocks == (top,) and w.order < at.order
@@ -108,7 +114,13 @@ class Saver(Planner):
                 pushes.append(self.push_name(tape, name))
                 pops.append(_pop(name, tape))
             forward = _at_ends(forward, pushes)
-            missing = [n for n in names if not surely_bound(nodes, n)]
+            missing = [
+                n
+                for n in names
+                if not self.is_visited(n, key)
+                and not self.comes_in(n, key)
+                and not surely_bound(nodes, n)
+            ]
             forward = [syntax.assign(n, syntax.const(None)) for n in missing] + forward
             backward = pops + backward
         again = self.plan.again.get(key, [])
@@ -125,6 +137,18 @@ class Saver(Planner):
                 rest = backward[len(ordered) + count :]
                 backward = _in_order(head, backward[: len(ordered)]) + rest
         return forward, backward
+
+    def is_visited(self, name: str, block: int) -> bool:
+        """Whether a loop gives the name its value where this block of it begins."""
+        return any(
+            isinstance(stmt, gast.For) and where.blocks[-1] == block
+            for where, stmt in self.defs[name]
+        )
+
+    def comes_in(self, name: str, block: int) -> bool:
+        """Whether the name may have a value from before the block where it begins."""
+        outside = any(block not in where.blocks for where, _ in self.defs[name])
+        return outside and not self.is_visited(name, block)
 
     def block_loops(self, nodes: list, key: int) -> tuple[int, ...]:
         """The loops around a block."""
@@ -734,12 +758,13 @@ class Saver(Planner):
                 over.trips = trips  # it is not more than what there is
             turned = backward_range(over) if trips is None else None
             over = syntax.call("reversed", over) if turned is None else turned
-        forward.append(_like(new, stmt))
+        kept, restored = self.save_bound(stmt)
+        forward = [*kept, *forward, _like(new, stmt)]
         if not _does_something(body_backward):
-            return forward, node.before
+            return forward, [*node.before, *restored]
         backward = gast.For(target, over, body_backward, [], None)
         backward.full_at_head = node.full_at_head
-        return forward, [*node.before, _like(backward, stmt)]
+        return forward, [*node.before, _like(backward, stmt), *restored]
 
     def write_with(self, node: Block) -> tuple[list[gast.stmt], list[gast.stmt]]:
         forward, backward = self.write_block(node.body)
@@ -760,12 +785,17 @@ class Saver(Planner):
         ):
             again = gast.With(syntax.clone(stmt.items), backward, None)
             backward = [_like(again, stmt)]
-        kept = []
+        kept, restored = self.save_bound(stmt)
+        return [*kept, new, *after], [*backward, *restored]
+
+    def save_bound(self, stmt: Any) -> tuple[list[gast.stmt], list[gast.stmt]]:
+        """What keeps the values that names lose to a head, and what puts them back."""
+        kept, restored = [], []
         for name in self.plan.overwritten.get(id(stmt), []):
             keep, old = self.save_name(name, self.where[id(stmt)])
             kept.append(keep)
-            backward.append(syntax.assign(name, old))
-        return [*kept, new, *after], backward
+            restored.append(syntax.assign(name, old))
+        return kept, restored
 
 
 def _name_apart(name: str, held: str, forward: list, backward: list) -> None:

@@ -24,6 +24,7 @@ from tests.programs.judging import (
 from tests.programs.limits import TooLong, at_most
 from tests.programs.modes import some_modes
 from tests.programs.modes import verdict as verdict_of
+from tests.programs.names import NAMES_HEAD, NamesWriter
 from tests.programs.objects import OBJECTS_HEAD, ObjectsWriter
 from tests.programs.order import ORDER_HEAD, OrderWriter
 from tests.programs.shapes import SHAPES_HEAD, ShapesWriter
@@ -41,6 +42,7 @@ GRAMMARS: dict[str, tuple[type[Writer], str]] = {
     "order": (OrderWriter, ORDER_HEAD),
     "boxes": (BoxesWriter, BOXES_HEAD),
     "shapes": (ShapesWriter, SHAPES_HEAD),
+    "names": (NamesWriter, NAMES_HEAD),
 }
 #: Seconds for the program itself.
 SECONDS_OF_PLAIN = 5.0

@@ -51,6 +51,15 @@ def bound_in_the_body(x):
     return s * x[k]
 
 
+def moved_in_a_branch(x):
+    c, s = x[0], 1.0
+    for i in range(2):
+        if x[i] > 0.4:
+            i = 3
+        s = s + c * x[i]
+    return s
+
+
 def numbers_of_an_array(x):
     v, s = x[1], 1.0
     for v in x[:2]:
@@ -180,6 +189,7 @@ PROGRAMS = [
     as_often_as_told,
     also_the_loop_around,
     bound_in_the_body,
+    moved_in_a_branch,
     numbers_of_an_array,
     as_often_as_itself,
     left_early,

@@ -72,6 +72,18 @@ def helper(
     return decorate
 
 
+def depth_of(t: Type) -> int | None:
+    """How many lists are around each item of a list; None where some have more."""
+    if not isinstance(t, (List, Tuple)):
+        return 0
+    items = types_in(t)
+    if items is None:
+        return None
+    depths = {depth_of(item) for item in items}
+    (depth,) = depths if len(depths) == 1 else (None,)
+    return None if depth is None else depth + 1
+
+
 def adjoint_type(d: Type, x: Type) -> Type:
     """The type of the adjoint of `x`: its structure and shapes."""
     if isinstance(x, (List, Tuple)):
@@ -205,7 +217,11 @@ def _(call: MappedCall) -> Found:
     t = call.type("x")
     if d is None or is_number(t) and getattr(t, "python", True):
         return d  # numbers of Python have no dtype
-    if call.is_mapped("x") or isinstance(t, (List, Tuple)):
+    if isinstance(t, (List, Tuple)):  # the examples are the first axis of each item
+        depth = depth_of(t)
+        moved = f"np.moveaxis(d, 0, {depth})"
+        return depth and call.rebuild(d=syntax.expression(moved, d=d))
+    if call.is_mapped("x"):
         return call.rebuild(d=d)
     rank = call.rank("x")
     d = None if rank is None else call.lifted("d", rank)

@@ -184,7 +184,7 @@ class Lanes(Writer):
             elem = join_all(parts(want)) or want
             wants = dict.fromkeys(haves, elem)
         if all(
-            not is_active(wants[key]) or all_active(part) or is_no_number(part)
+            not is_active(wants[key]) or all_active(part)
             for key, part in haves.items()
         ):
             return whole
@@ -397,8 +397,9 @@ def is_no_number(t: Type) -> bool:
 
 
 def all_active(t: Type) -> bool:
-    """Whether every part of the value is mapped."""
-    return all(map(all_active, parts(t))) if parts(t) else is_active(t)
+    """Whether every part of the value is mapped, of which there can be a batch."""
+    inside = parts(t)
+    return all(map(all_active, inside)) if inside else is_active(t) or is_no_number(t)
 
 
 def axes_of_type(t: Type) -> Any:

@@ -286,21 +286,17 @@ class Planner(Stored, Sharing):
             if isinstance(loop.stmt, gast.While):
                 first = first | syntax.names_read(loop.stmt.test)
             for name, defs in self.defs.items():
-                inside = [w for w, _ in defs if key in w.loops]
-                if not inside:
+                if not any(key in w.loops for w, _ in defs):
                     continue
+                if name in syntax.names_written(getattr(loop.stmt, "target", [])):
+                    continue  # each trip begins with another value
                 at = self.where[key]
                 outside = any(
                     key not in w.loops
                     and (w.order < at.order or set(w.loops) & set(at.loops))
                     for w, _ in defs
                 )
-                target = isinstance(loop.stmt, gast.For) and name in (
-                    syntax.names_written(loop.stmt.target)
-                )
-                if target and len(inside) == 1:
-                    continue
-                if outside or (name in first and not target):
+                if outside or name in first:
                     self.carried.add((key, name))
                     # Carried over a loop around too, it is declared before that one.
                     around = any((k, name) in self.carried for k in at.loops)

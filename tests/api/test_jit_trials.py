@@ -290,3 +290,23 @@ def test_what_stays_follows_names_around_it():
 def test_all_is_compiled_where_that_is_asked_for(monkeypatch):
     monkeypatch.setattr(srcjax.config, "jit_at_once", True)
     assert "compiled" in srcjax.explain(srcjax.jit(branches), 0.7, 0.9)
+
+
+class Lazy(types.ModuleType):
+    """A module that imports what it is asked for, which is not there."""
+
+    def __getattr__(self, name):
+        raise ModuleNotFoundError(name)
+
+
+MOVED = types.SimpleNamespace(range=range, dbm=Lazy("dbm"))
+
+
+def test_modules_that_raise_when_they_are_asked():
+    def f(x):
+        total = 0.0
+        for i in MOVED.range(int(str(len(x)))):
+            total = total + np.sum(x) * i
+        return total
+
+    assert srcjax.jit(f)(np.ones(3)) == 9.0

@@ -1,6 +1,8 @@
 """What users see of an error: their lines and generated lines, none of srcjax."""
 
 import os
+import subprocess
+import sys
 import traceback
 from pathlib import Path
 
@@ -119,3 +121,21 @@ def test_files_are_where_nobody_else_reads():
     for name in os.listdir(tracebacks.Texts.folder):
         text = Path(tracebacks.Texts.folder, name).read_text()
         assert "def " in text
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_forked_process_has_a_folder_of_its_own():
+    text = """
+import os, sys
+from srcjax.backends import tracebacks
+before = tracebacks.Texts.folder
+child = os.fork()
+if not child:
+    inside = tracebacks.Texts.folder != before
+    files = before + "/f.py", tracebacks.Texts.folder + "/f.py"
+    both = map(tracebacks.is_in_folder, files)
+    sys.exit(not (inside and all(both)))
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", text], timeout=60)
+    assert done.returncode == 0

@@ -1,5 +1,8 @@
 """Imports inside a function are known values, imported where modules import."""
 
+import importlib
+import textwrap
+
 import numpy as np
 import pytest
 
@@ -87,3 +90,24 @@ def test_a_name_of_the_module_is_another_one_than_what_is_imported(
     written = len(analysed)
     changed(x)
     assert len(analysed) == written  # what it was written for holds
+
+
+def test_a_relative_import_in_a_branch(tmp_path, monkeypatch):
+    package = tmp_path / "some_package"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "util.py").write_text("def scaled(x):\n    return x * 2.0\n")
+    rows = """
+        def scale(x, keep=False):
+            if not keep:
+                from .util import scaled
+
+                x = scaled(x)
+            return x * x
+    """
+    (package / "main.py").write_text(textwrap.dedent(rows))
+    monkeypatch.syspath_prepend(tmp_path)
+    scale = importlib.import_module("some_package.main").scale
+    assert srcjax.grad(scale)(3.0) == 24.0
+    assert srcjax.jvp(scale, (3.0,), (1.0,)) == (36.0, 24.0)
+    assert srcjax.jit(lambda x: scale(x))(3.0) == 36.0

@@ -11,7 +11,9 @@ What the name is, is known then, and the text imports it where modules import.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import importlib.util
 from collections import Counter
 from typing import Any
 
@@ -24,9 +26,11 @@ def hoist_imports(node: gast.FunctionDef, package: str | None) -> dict[str, Any]
     """Take imports out of the body; their values by the names that they bind.
 
     Left where it is: an import in a branch or a `try`, of a name that is bound
-    elsewhere too, and one that fails.
+    elsewhere too, and one that fails. It says from which package, for the text is in
+    another one.
     """
     found: dict[str, Any] = {}
+    _make_absolute(node, package)
     if not any(isinstance(s, (gast.Import, gast.ImportFrom)) for s in node.body):
         return found
     bound = _bindings(node)
@@ -39,6 +43,16 @@ def hoist_imports(node: gast.FunctionDef, package: str | None) -> dict[str, Any]
             found |= values
     node.body = kept or [gast.Pass()]
     return found
+
+
+def _make_absolute(node: gast.FunctionDef, package: str | None) -> None:
+    """Write `from .util import scaled` with the package that it is of."""
+    for stmt in syntax.walk(node.body):
+        if isinstance(stmt, gast.ImportFrom) and stmt.level and package:
+            path = "." * stmt.level + (stmt.module or "")
+            with contextlib.suppress(ImportError):  # above the package: it says so
+                stmt.module = importlib.util.resolve_name(path, package)
+                stmt.level = 0
 
 
 def _values(stmt: gast.stmt, package: str | None) -> dict[str, Any] | None:

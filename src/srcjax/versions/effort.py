@@ -113,9 +113,10 @@ def written_in_python(value: Any) -> Any:
 
     Of what transforms made it is the function that they were given.
     """
-    transform = getattr(value, "__srcjax_transform__", None)
-    if isinstance(value, FunctionType) and transform is not None:
-        return written_in_python(transform.function)
+    if isinstance(value, FunctionType):  # other things may raise when they are asked
+        transform = getattr(value, "__srcjax_transform__", None)
+        if transform is not None:
+            return written_in_python(transform.function)
     if isinstance(value, functools.partial):
         return written_in_python(value.func)
     if isinstance(value, (CustomRule, CustomTangent, CustomBatch, Checkpointed)):
@@ -216,7 +217,7 @@ def parts_of(value: Any) -> Iterable[Any]:
     if isinstance(value, type):
         return parts_of(dict(vars(value))) if is_of_user(value) else ()
     if isinstance(value, ModuleType):
-        file = getattr(value, "__file__", None)
+        file = vars(value).get("__file__")
         return () if file is None or described.is_library_file(file) else [vars(value)]
     inside = getattr(value, "__dict__", {})
     if not isinstance(inside, Mapping):

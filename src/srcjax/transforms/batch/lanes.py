@@ -184,8 +184,7 @@ class Lanes(Writer):
             elem = join_all(parts(want)) or want
             wants = dict.fromkeys(haves, elem)
         if all(
-            not is_active(wants[key]) or all_active(part)
-            for key, part in haves.items()
+            not is_active(wants[key]) or all_active(part) for key, part in haves.items()
         ):
             return whole
         if isinstance(value, gast.Dict):

@@ -49,6 +49,29 @@ def test_a_root_has_the_derivatives_of_its_equation():
         assert f"{name}_tape" not in text and f"d{name}" not in text
 
 
+def rooted(np):
+    def f(a):
+        def residual(x):
+            return x**3 + x - a
+
+        def solve(g, x):
+            return lax.fori_loop(0, 30, lambda i, x: x - g(x) / (3 * x**2 + 1), x)
+
+        return lax.custom_root(
+            residual, np.float64(1.0), solve, lambda g, y: y / g(1.0)
+        )
+
+    return f
+
+
+def test_a_root_in_a_function_that_is_given_numpy():
+    """Functions inside have no cell for what only the one around them names."""
+    f = rooted(srcjax.numpy)
+    x = f(1.7)
+    np.testing.assert_allclose(x**3 + x, 1.7)
+    np.testing.assert_allclose(srcjax.grad(f)(1.7), 1 / (3 * x**2 + 1))
+
+
 def test_roots_of_systems_and_what_goes_along():
     """Newton's way, to a root of two numbers in a dict."""
 

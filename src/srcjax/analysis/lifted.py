@@ -381,6 +381,7 @@ def _made(
     function = space["around"](*(values[name] for name in names))
     function.__qualname__ = node.name
     function.__module__ = source.func.__module__
+    there = values.keys() | source.globals.keys()  # what is around it is not all there
     LIFTED[function] = replace(
         source,
         func=function,
@@ -390,6 +391,8 @@ def _made(
         closure={name: CellType(value) for name, value in values.items()},
         defaults={},
         bound={},
+        aliases=source.aliases & there,
+        looked_up=source.looked_up & there,
     )
     return function
 

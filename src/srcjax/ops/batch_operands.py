@@ -137,10 +137,15 @@ def items_in(call: MappedCall, parameter: str) -> list[Item] | None:
         items = None if node is None else display(call, node, call.type_of(node))
     found = []
     for one, t in items or ():
-        array = stacked(call, one, t) if parts(t) and is_active(t) else one
+        whole = array_type(t)
+        array: gast.expr | None = one
+        if parts(t) and is_active(t):
+            array = stacked(call, one, t)
+        elif whole is not t and not has_ints(shape_of(whole)):
+            array = syntax.call("np.array", one)
         if array is None:
             return None
-        found.append((array, array_type(t)))
+        found.append((array, whole))
     return None if items is None else found
 
 

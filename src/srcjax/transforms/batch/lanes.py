@@ -206,7 +206,7 @@ class Lanes(Writer):
                 "a tuple, or arrays",
             )
         if repeats(have) and isinstance(have, (List, Dict)):
-            if all(is_active(wants[key]) for key in haves):
+            if not is_active(have) and all(is_active(wants[key]) for key in haves):
                 return syntax.call("spread_items", value, self.count())
             if repeats(have) - made_in_loops(self.unit):
                 raise self.refuse(

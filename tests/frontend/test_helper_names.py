@@ -98,6 +98,7 @@ def hiding(tmp_path_factory):
         yield importlib.import_module("hiding_builtins")
 
 
+@pytest.mark.filterwarnings("ignore::srcjax.PerformanceWarning")
 def test_names_of_builtins_in_another_module(hiding):
     def f(x):
         total = hiding.twice_the_last(x) * hiding.until_three(x) + hiding.filtered(x)

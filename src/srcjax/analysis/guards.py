@@ -283,10 +283,8 @@ def goes_without_saying(name: str, value: Any) -> bool:
 def attribute_guard(holder: Any, key: str, value: Any) -> Guard | None:
     """The guard of an attribute that was read; None if it stays, or is computed."""
     if isinstance(holder, pytypes.ModuleType):
-        is_switch = isinstance(value, bool)  # what a library lets its users turn
-        return (
-            Seen(holder, key, value) if is_switch or not is_of_library(holder) else None
-        )
+        stays = is_of_library(holder) and not isinstance(value, bool)  # no switch
+        return None if stays else Seen(holder, key, value)
     library = type(holder).__module__.partition(".")[0] in ("numpy", "scipy", "srcjax")
     if library or is_computed(holder, key):
         return None

@@ -39,9 +39,9 @@ def make_way(source: Any) -> Any:
     """The source with other names for its own that are those of generated code."""
     node = source.node
     own = set(parameter_names(node.args)) | _spelled_out(node)
-    written = syntax.names_written(node.body)
-    freed = _hidden(source)
-    clashes = (HELPERS.keys() & written) | (freed.keys() & syntax.names_read(node))
+    written, read = syntax.names_written(node.body), syntax.names_read(node)
+    freed = _hidden(source, read - written)
+    clashes = (HELPERS.keys() & written) | (freed.keys() & read)
     bound = (_NAMED & written) - own
     clashes -= own | bound
     if not (clashes or bound or freed) or source.renamed:
@@ -123,14 +123,18 @@ def _rename_bound(scope: Any, names: dict[str, str]) -> None:
             _rename_bound(node, rest)
 
 
-def _hidden(source: Any) -> dict[str, Any]:
-    """What generated code names, where something else has the name around."""
+def _hidden(source: Any, read: set[str]) -> dict[str, Any]:
+    """What generated code names, where something else has the name around.
+
+    Or where the function reads the name, and nothing has it.
+    """
     meant = {name: getattr(builtins, name) for name in NAMED_BUILTINS}
     meant |= NAMED_MODULES | HELPERS
     there = source.globals.keys() | source.closure.keys() | source.imported.keys()
+    names = (meant.keys() & there) | (HELPERS.keys() & read)
     return {
         name: meant[name]
-        for name in sorted(meant.keys() & there)
+        for name in sorted(names)
         if not _stands_for(source, name, meant[name])
     }
 

@@ -215,7 +215,7 @@ def opaque(x):
 def test_what_has_no_core_form_stays():
     _, unit = core_of(opaque, (X,))
     text = listings([unit.node])
-    assert "for i in range(3)}" in text
+    assert "for i2 in range(3)}" in text  # `i` is a variable of the function too
     assert "for i in reversed(range(len" in text
 
 

@@ -45,6 +45,7 @@ from srcjax.transforms.finish import (
 )
 from srcjax.transforms.inferred import Inference
 from srcjax.transforms.passes import Simplify
+from srcjax.transforms.webs import name_comprehensions_as_written
 from srcjax.transforms.written import Written, value_of
 
 #: Told of all functions twice: as they were written, and when they are done (then with
@@ -385,6 +386,8 @@ def _finished(
 ) -> tuple[list[gast.FunctionDef], dict[str, Any]]:
     """The functions of a group, and what their names stand for."""
     functions = [w.node for w in group]
+    for w in group:
+        name_comprehensions_as_written(w.node, w.unit.base_names)
     # The user's own may have a helper's name in one of them only.
     parts = [([w.node], names_of(w, program)) for w in group]
     return functions, merged(parts, functions)

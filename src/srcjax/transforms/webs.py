@@ -13,6 +13,7 @@ comprehension binds has a name that no variable around has.
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import beniget
 import gast
@@ -121,11 +122,29 @@ def _comprehensions_apart(
     for each, mine in zip(inside, bound, strict=True):
         new = {n: names.fresh(n) for n in sorted(mine) if counts[n] > own[n]}
         before |= {fresh: name for name, fresh in new.items()}
-        first = each.generators[0]
-        over, first.iter = first.iter, gast.Constant(None, None)  # of what is around
-        syntax.rename(each, new)
-        first.iter = over
+        _rename_inside(each, new)
     return before
+
+
+def name_comprehensions_as_written(
+    node: gast.FunctionDef, base_names: dict[str, str]
+) -> None:
+    """Give what comprehensions bind the user's names again, in the finished text."""
+    for each in syntax.walk(node.body):
+        if isinstance(each, _COMPREHENSIONS):
+            bound = syntax.names_written([g.target for g in each.generators])
+            taken = syntax.all_names(each)
+            old = {n: base_names[n] for n in sorted(bound) if n in base_names}
+            if len({*old.values()}) == len(old) and taken.isdisjoint(old.values()):
+                _rename_inside(each, old)
+
+
+def _rename_inside(comprehension: Any, names: dict[str, str]) -> None:
+    """Rename what it binds; what it goes over first is of the scope around."""
+    first = comprehension.generators[0]
+    over, first.iter = first.iter, gast.Constant(None, None)
+    syntax.rename(comprehension, names)
+    first.iter = over
 
 
 def _is_bound(name: gast.Name) -> bool:

@@ -6,7 +6,7 @@ import pytest
 import srcjax
 from srcjax.testing import check_grads
 
-# ruff: noqa: B007, B020
+# ruff: noqa: B007, B020, B023, F811
 X = np.array([0.3, 0.5, 0.7, 0.9])
 
 
@@ -134,6 +134,19 @@ def read_by_a_function(x):
     return s * next_of(x[1])
 
 
+def taken_by_a_function(x):
+    s = 1.0
+    for k in range(3):
+        h = k + x[0]
+        s = s * h
+
+        def h(v):
+            return v * (k + 1) * x[k]
+
+        s = h(s)
+    return s
+
+
 def range_of_each_that_shrinks(x):
     s, n = 1.0, int(x[0] * 5) + 1
     for i in range(n):
@@ -196,6 +209,7 @@ PROGRAMS = [
     perhaps_no_trip,
     bound_in_a_branch,
     read_by_a_function,
+    taken_by_a_function,
     range_of_each_that_shrinks,
     range_of_each_of_itself,
     beside_a_comprehension,

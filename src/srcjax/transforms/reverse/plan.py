@@ -112,7 +112,7 @@ class Planning:
         for where, stmt in self.defs[name]:
             if isinstance(stmt, gast.For):
                 yield self.where[id(stmt)], stmt
-            elif not isinstance(stmt, gast.FunctionDef):
+            elif stmt is not self.unit.node:  # where parameters have their values
                 yield where, stmt
 
     def plan_name(self, name: str) -> bool:

@@ -134,6 +134,19 @@ def read_by_a_function(x):
     return s * next_of(x[1])
 
 
+def left_by_an_exception(x):
+    n = 0
+    v = x[(n + 1) % 4]
+    for k in range(2):
+        try:
+            n = n + 1
+            v = v * x[n + 3 * k]
+        except IndexError:
+            n = 3
+        v = np.cos(v) * x[n]
+    return v * x[0]
+
+
 def taken_by_a_function(x):
     s = 1.0
     for k in range(3):
@@ -209,6 +222,7 @@ PROGRAMS = [
     perhaps_no_trip,
     bound_in_a_branch,
     read_by_a_function,
+    left_by_an_exception,
     taken_by_a_function,
     range_of_each_that_shrinks,
     range_of_each_of_itself,

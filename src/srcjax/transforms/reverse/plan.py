@@ -80,6 +80,8 @@ class Planning:
     orders: dict[int, list[Position]]
     #: What statements read and bind, with the statements, by identity.
     known_names: dict[int, tuple[Any, frozenset[str], frozenset[str]]]
+    #: Each `try`, by its identity.
+    attempts: dict[int, Any]
     #: Loops with names whose value goes from one iteration to the next.
     carried: set[tuple[int, str]]
     #: The variables that keep conditions and what loops go over, by their statements.
@@ -108,12 +110,16 @@ class Planning:
         """Where the name loses a value, and what binds it there.
 
         A loop gives its variable values of its own, and loses the one before it: once.
+        So does a `try`, whose body may be left after it has bound the name.
         """
         for where, stmt in self.defs[name]:
             if isinstance(stmt, gast.For):
                 yield self.where[id(stmt)], stmt
             elif stmt is not self.unit.node:  # where parameters have their values
                 yield where, stmt
+            for key, side in where.sides.items():
+                if side == 0 and key in self.attempts:
+                    yield self.where[key], self.attempts[key]
 
     def plan_name(self, name: str) -> bool:
         """Plan saves for one name; True if something new was planned."""

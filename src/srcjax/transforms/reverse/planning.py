@@ -69,6 +69,7 @@ class Planner(Stored, Sharing):
         self.ends: dict[int, Position] = {}
         #: The `try` that sets each flag (0 where several do), and the loops around it.
         self.flags: dict[str, tuple[int, tuple[int, ...]]] = {}
+        self.attempts: dict[int, Any] = {}
         self.blocks: dict[int, list[Any]] = {}
         self.orders: dict[int, list[Position]] = {}
         self.known_names: dict[int, tuple[Any, frozenset[str], frozenset[str]]] = {}
@@ -109,6 +110,8 @@ class Planner(Stored, Sharing):
                 if self.is_write(stmt):
                     self.writes.append((where, stmt))
             elif isinstance(node, Branch):
+                if isinstance(node, Attempt):
+                    self.attempts[id(stmt)] = stmt
                 if self.is_write(stmt):
                     self.writes.append((where, stmt))
                 for side, part in enumerate((node.then, node.orelse)):

@@ -679,7 +679,8 @@ class Saver(Planner):
         for at, each in enumerate(body):
             if each is node.orelse_from:
                 new.body, new.orelse = body[:at], body[at + 1 :]
-        forward = [*before, _like(new, stmt)]
+        kept, restored = self.save_bound(stmt)
+        forward = [*kept, *before, _like(new, stmt)]
         flag = syntax.name(caught_flag(stmt) or "")
         finished: gast.expr = gast.UnaryOp(gast.Not(), flag)
         if id(stmt) in self.held:
@@ -692,8 +693,8 @@ class Saver(Planner):
             unfinished = gast.UnaryOp(gast.Not(), finished)
             backward = gast.If(unfinished, else_backward, [])
         else:
-            return forward, node.before
-        return forward, [*node.before, _like(backward, stmt)]
+            return forward, [*node.before, *restored]
+        return forward, [*node.before, _like(backward, stmt), *restored]
 
     def pushed(self, body: list[gast.stmt]) -> list[str]:
         """Tapes from outside that the body of a `try` may have pushed something on."""

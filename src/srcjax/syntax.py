@@ -19,6 +19,8 @@ from srcjax.process import PARSING
 
 LOAD = gast.Load()
 STORE = gast.Store()
+#: Expressions with a scope of their own, of which the first iterable is no part.
+COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 
 
 def name(id: str, store: bool = False) -> gast.Name:
@@ -260,6 +262,17 @@ def substitute(node: Any, holes: dict[str, gast.expr]) -> Any:
         if value is not None:
             fields[key] = substitute(value, holes)
     return new
+
+
+def rename_inside(comprehension: Any, names: dict[str, str]) -> None:
+    """Rename in the scope of a comprehension, in place.
+
+    What it goes over first is of the scope around.
+    """
+    first = comprehension.generators[0]
+    over, first.iter = first.iter, gast.Constant(None, None)
+    rename(comprehension, names)
+    first.iter = over
 
 
 def rename(node: Any, names: dict[str, str]) -> Any:

@@ -80,7 +80,8 @@ class NamesWriter(Writer):
         return f"0.9 * ({r.choice(forms)})"
 
     def statement(self) -> None:
-        r, whole, real = self.r, r_choice(self, WHOLE), r_choice(self, REAL)
+        r = self.r
+        whole, real = r.choice(WHOLE), r.choice(REAL)
         kinds = ["real"] * 4 + ["whole"] * 2 + ["comprehension", "branch", "update"]
         if self.depth < 3 and self.loops < 4:
             kinds += ["loop"] * 4 + ["items", "while", "try"]
@@ -195,8 +196,3 @@ class NamesWriter(Writer):
                 "s + 0.5 * v + 0.25 * c",
             ]
         )
-
-
-def r_choice(writer: NamesWriter, names: tuple[str, ...]) -> str:
-    """One of the names."""
-    return str(writer.r.choice(names))

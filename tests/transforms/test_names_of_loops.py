@@ -1,4 +1,4 @@
-"""Variables that a loop or a comprehension binds, and that hold other values too."""
+"""Variables that a loop, comprehension, `try` or `def` binds, and that hold others."""
 
 import numpy as np
 import pytest
@@ -147,6 +147,16 @@ def left_by_an_exception(x):
     return v * x[0]
 
 
+def taken_by_an_exception(x):
+    e = x[0] * 2
+    y = e**2
+    try:
+        y = y * x[7]
+    except IndexError as e:
+        y = y * len(e.args)
+    return y * x[1]
+
+
 def taken_by_a_function(x):
     s = 1.0
     for k in range(3):
@@ -223,6 +233,7 @@ PROGRAMS = [
     bound_in_a_branch,
     read_by_a_function,
     left_by_an_exception,
+    taken_by_an_exception,
     taken_by_a_function,
     range_of_each_that_shrinks,
     range_of_each_of_itself,

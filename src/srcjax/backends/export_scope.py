@@ -14,7 +14,6 @@ from srcjax import syntax
 Resolve = Callable[[str, tuple[str, ...], frozenset[str]], tuple[gast.expr, int]]
 
 _FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
-_COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 
 
 def parameters(args: gast.arguments) -> list[gast.Name]:
@@ -54,7 +53,7 @@ def bound_names(body: Any) -> set[str]:
             found.add(node.rest)
         elif isinstance(node, gast.NamedExpr):
             found.add(node.target.id)  # binds in the function, not the comprehension
-        inside = inside or isinstance(node, _COMPREHENSIONS)
+        inside = inside or isinstance(node, syntax.COMPREHENSIONS)
         todo += [(child, inside) for child in gast.iter_child_nodes(node)]
     return found - declared
 
@@ -80,7 +79,7 @@ class GlobalNames:
             return node
         if isinstance(node, _FUNCTIONS):
             return self._function(node, bound, class_bound)
-        if isinstance(node, _COMPREHENSIONS):
+        if isinstance(node, syntax.COMPREHENSIONS):
             return self._comprehension(node, bound, class_bound)
         if isinstance(node, gast.ClassDef):
             return self._class(node, bound, class_bound)

@@ -114,10 +114,10 @@ def _rename_bound(scope: Any, names: dict[str, str]) -> None:
     }
     here = {name: new for name, new in names.items() if name in bound}
     rest = {name: new for name, new in names.items() if name not in bound}
-    over = getattr(scope, "generators", [gast.comprehension()])[0]
-    first, over.iter = getattr(over, "iter", None), None  # it belongs to what is around
-    syntax.rename(scope, here)
-    over.iter = first
+    if isinstance(scope, syntax.COMPREHENSIONS):
+        syntax.rename_inside(scope, here)
+    else:
+        syntax.rename(scope, here)
     for node in own if rest else ():
         if isinstance(node, SCOPES):
             _rename_bound(node, rest)

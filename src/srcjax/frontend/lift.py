@@ -41,7 +41,6 @@ SCOPES = (
     gast.GeneratorExp,
     gast.ClassDef,
 )
-_COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 
 
 @dataclass
@@ -205,7 +204,7 @@ def bound_here(node: Any) -> set[str]:
             shared |= set(sub.names)
         elif isinstance(sub, (gast.FunctionDef, gast.ClassDef)):
             found.add(sub.name)
-        elif isinstance(sub, _COMPREHENSIONS):
+        elif isinstance(sub, syntax.COMPREHENSIONS):
             found |= {  # a walrus binds outside of its comprehension
                 n.target.id for n in syntax.walk(sub) if isinstance(n, gast.NamedExpr)
             }

@@ -45,7 +45,6 @@ UNBOUND, NONE, VALUE, EITHER, GIVEN = "unbound", "none", "value", "either", "giv
 _THERE = frozenset({VALUE, GIVEN})
 
 _SCOPES = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda)
-_COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 _DISPLAYS = (gast.Tuple, gast.List, gast.Dict)
 
 State = dict[str, frozenset[str]]
@@ -656,7 +655,9 @@ def operands(nodes: list[Any]) -> list[str]:
     """The names that the nodes surely compute with: `a` and `b` in `f(-a * b)`."""
     found: dict[str, None] = {}
     for node in nodes:
-        if isinstance(node, (gast.BoolOp, gast.IfExp, *_SCOPES, *_COMPREHENSIONS)):
+        if isinstance(
+            node, (gast.BoolOp, gast.IfExp, *_SCOPES, *syntax.COMPREHENSIONS)
+        ):
             continue
         if isinstance(node, list):
             found |= dict.fromkeys(operands(node))

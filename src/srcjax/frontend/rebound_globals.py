@@ -30,7 +30,7 @@ from srcjax.frontend.unit import parameter_names
 
 _SCOPES = (
     *(gast.FunctionDef, gast.Lambda, gast.ClassDef),
-    *(gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp),
+    *syntax.COMPREHENSIONS,
 )
 Refuse = Callable[[gast.AST, str, str], Exception]
 

@@ -13,7 +13,6 @@ comprehension binds has a name that no variable around has.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import beniget
 import gast
@@ -21,8 +20,6 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.flow.control import EXITS, Way, is_compound, runs
 from srcjax.frontend.unit import Unit
-
-_COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 
 
 class _QuietChains(beniget.DefUseChains):
@@ -110,7 +107,9 @@ def _comprehensions_apart(
     node: gast.FunctionDef, names: syntax.Names
 ) -> dict[str, str]:
     """Rename what comprehensions bind where the function has such a variable too."""
-    inside = [sub for sub in syntax.walk(node.body) if isinstance(sub, _COMPREHENSIONS)]
+    inside = [
+        sub for sub in syntax.walk(node.body) if isinstance(sub, syntax.COMPREHENSIONS)
+    ]
     if not inside:
         return {}
     bound = [syntax.names_written([g.target for g in c.generators]) for c in inside]
@@ -122,7 +121,7 @@ def _comprehensions_apart(
     for each, mine in zip(inside, bound, strict=True):
         new = {n: names.fresh(n) for n in sorted(mine) if counts[n] > own[n]}
         before |= {fresh: name for name, fresh in new.items()}
-        _rename_inside(each, new)
+        syntax.rename_inside(each, new)
     return before
 
 
@@ -131,20 +130,12 @@ def name_comprehensions_as_written(
 ) -> None:
     """Give what comprehensions bind the user's names again, in the finished text."""
     for each in syntax.walk(node.body):
-        if isinstance(each, _COMPREHENSIONS):
+        if isinstance(each, syntax.COMPREHENSIONS):
             bound = syntax.names_written([g.target for g in each.generators])
             taken = syntax.all_names(each)
             old = {n: base_names[n] for n in sorted(bound) if n in base_names}
             if len({*old.values()}) == len(old) and taken.isdisjoint(old.values()):
-                _rename_inside(each, old)
-
-
-def _rename_inside(comprehension: Any, names: dict[str, str]) -> None:
-    """Rename what it binds; what it goes over first is of the scope around."""
-    first = comprehension.generators[0]
-    over, first.iter = first.iter, gast.Constant(None, None)
-    syntax.rename(comprehension, names)
-    first.iter = over
+                syntax.rename_inside(each, old)
 
 
 def _is_bound(name: gast.Name) -> bool:

@@ -10,8 +10,6 @@ import gast
 from srcjax import syntax
 from srcjax.analysis.flow.control import Way, control, leaves
 
-_COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
-
 
 def swap_pairs(stmt: Any) -> list[tuple[str, str]]:
     """(new name, old name) of an assignment that permutes names; else empty."""
@@ -163,7 +161,7 @@ def free_reads(node: Any, later: bool = True) -> set[str]:
         return inside | free_reads(node.args, later)
     if isinstance(node, gast.Name) and isinstance(node.ctx, gast.Load):
         found.add(node.id)
-    elif isinstance(node, _COMPREHENSIONS):
+    elif isinstance(node, syntax.COMPREHENSIONS):
         found -= syntax.names_written([g.target for g in node.generators])
         found |= free_reads(node.generators[0].iter)
     return found

@@ -12,7 +12,7 @@ from typing import Any
 
 import gast
 
-_COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
+from srcjax import syntax
 
 
 def evaluated(node: Any) -> Iterator[Any]:
@@ -50,7 +50,7 @@ def _parts(node: Any) -> tuple[list[Any], bool]:
         return [part for pair in pairs for part in pair], False
     if isinstance(node, gast.Assert):
         return [node.test], node.msg is not None
-    if isinstance(node, _COMPREHENSIONS):
+    if isinstance(node, syntax.COMPREHENSIONS):
         return [node.generators[0].iter], True
     if isinstance(node, (gast.Lambda, gast.FunctionDef)):
         return [], True

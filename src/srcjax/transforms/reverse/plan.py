@@ -117,9 +117,14 @@ class Planning:
                 yield self.where[id(stmt)], stmt
             elif stmt is not self.unit.node:  # where parameters have their values
                 yield where, stmt
-            for key, side in where.sides.items():
-                if side == 0 and key in self.attempts:
-                    yield self.where[key], self.attempts[key]
+            for key in self.attempts_around(where):
+                yield self.where[key], self.attempts[key]
+
+    def attempts_around(self, where: Position) -> list[int]:
+        """Each `try` in whose body the place is."""
+        return [
+            k for k, side in where.sides.items() if side == 0 and k in self.attempts
+        ]
 
     def plan_name(self, name: str) -> bool:
         """Plan saves for one name; True if something new was planned."""

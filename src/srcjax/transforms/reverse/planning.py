@@ -112,6 +112,10 @@ class Planner(Stored, Sharing):
             elif isinstance(node, Branch):
                 if isinstance(node, Attempt):
                     self.attempts[id(stmt)] = stmt
+                    # The flag is set in a handler, and by nothing else.
+                    caught = syntax.names_written(stmt.handlers) - {caught_flag(stmt)}
+                    for name in sorted(caught):
+                        self.defs.setdefault(name, []).append((where, stmt))
                 if self.is_write(stmt):
                     self.writes.append((where, stmt))
                 for side, part in enumerate((node.then, node.orelse)):
@@ -364,6 +368,8 @@ class Planner(Stored, Sharing):
 
     def reaches(self, read: Read, at: Position, name: str) -> bool:
         """Whether a statement at `at` can run between the read's place and the end."""
+        if any(read.where.sides.get(key) != 0 for key in self.attempts_around(at)):
+            return False  # the `try` itself takes the value away, for reads outside
         shared = set(read.where.loops) & set(at.loops)
         if any((key, name) in self.carried for key in shared):
             return True

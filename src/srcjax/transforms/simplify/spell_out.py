@@ -24,7 +24,7 @@ from srcjax import syntax
 from srcjax.transforms.call_effects import is_pure
 from srcjax.transforms.simplify.nest import Nesting
 
-_SCOPES = (gast.Lambda, gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
+_SCOPES = (gast.Lambda, *syntax.COMPREHENSIONS)
 #: Parts of an expression in backward code beyond which a line is hard to read.
 LIMIT = 48
 
